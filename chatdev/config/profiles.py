@@ -102,6 +102,8 @@ class ModelProfile(StrictModel):
     """How many drafts are asked for at the same time."""
     native_tools: bool = False
     """Whether the model is given tools through the API; otherwise by the JSON-block protocol."""
+    pictures: bool = True
+    """Whether it looks at pictures; false: it is known not to, and a run that would show it one does not begin."""
     constrained: bool = False
     """Whether lists of bounded length, attempts after the first and reflections are held to the form of the solution by
     a grammar or schema."""

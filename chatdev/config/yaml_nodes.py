@@ -52,6 +52,7 @@ _WORDS: dict[str, tuple[str, str, Callable[[str], Any]]] = {
 for _name, (_pattern, _first, _) in _WORDS.items():
     _Loader.add_implicit_resolver(_TAG + _name, re.compile(rf"(?:{_pattern})\Z"),
                                   [*_first, ""] if _name == "null" else list(_first))
+Dumper.yaml_implicit_resolvers = {**_Loader.yaml_implicit_resolvers, "<": [(_TAG + "merge", re.compile(r"<<\Z"))]}
 _SCALARS: dict[str, Callable[[str], Any]] = {_TAG + "str": str} | {_TAG + n: word[2] for n, word in _WORDS.items()}
 _MOST_BYTES = 4 << 20  # of a file; the longest company there is has 40 KB
 _DEEPEST = 100
@@ -214,7 +215,7 @@ class _Builder:
             if not isinstance(key, yaml.ScalarNode) or key.tag != _TAG + "str":
                 raise self._refusal(key, f"the key {_source(key)} is not text", "put it in quotes (so must a value "
                                     "that begins with `{`)")
-            if key.value == "<<":
+            if key.value == "<<" and not key.style:
                 raise self._refusal(key, "merge keys (`<<`) are not used here", "write the entries out, or `extends`")
             if key.value in found:
                 raise self._refusal(key, f"the key {key.value!r} is given twice (first in {found[key.value].place})",

@@ -91,6 +91,11 @@ class Request:
     room: Callable[[Usage], int | None] | None = None
 
     @property
+    def shows_pictures(self) -> bool:
+        """Whether the model is to look at something."""
+        return any(message.images for message in self.messages)
+
+    @property
     def streams(self) -> bool:
         """Whether the reply is read as it comes."""
         return self.on_text is not None or self.stop_when is not None

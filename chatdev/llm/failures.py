@@ -25,6 +25,8 @@ LARGEST_ANSWER = 8 << 20
 """Bytes of an answer, or of one event of a stream: 128,000 tokens of 64 bytes each."""
 _OVERFLOW = ("context_length_exceeded", "exceed_context_size", "context length", "context size", "context window",
              "too many tokens", "prompt is too long", "maximum context")
+_PICTURES = re.compile(r"image|picture|vision|multi-?modal|content\W.{0,20}must be a string")
+_NO_PICTURES = re.compile(r"image input is not supported|mmproj|image input.{0,40}missing|missing.{0,40}image input")
 _NO_TOOLS = re.compile(r"\btools?\b.*\bsupport|support.*\btools?\b|tool[ _]choice|function calling", re.DOTALL)
 _MAY_PASS = (408, 409, 425, 429)
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
@@ -89,33 +91,45 @@ class Complaint:
         """What the server says, as long as a person reads it."""
         return self.text[:SHOWN]
 
-    def failure(self, model: str, url: str, *, tools: bool) -> Exception:
+    def failure(self, model: str, url: str, *, tools: bool, pictures_for: str | None = None) -> Exception:
         """What it means: Transient, or the error of a request that no retry helps, with what to do about it.
 
-        `tools` says that the request offered native tools.
+        `tools` says that the request offered native tools, `pictures_for` to which role it showed pictures.
         """
         if self._too_long():
             return ContextOverflow(f"the request does not fit the model's context window: {self.shown_text}")
         if any(kind in _QUOTA for kind in self.kinds):
             return ModelRejected(f"the quota of this key is used up ({self.shown_text}); check the plan and billing of "
                                  f"{url}")
+        if self._is_about_pictures(model, pictures_for):
+            return ModelRejected(f"the model {model!r} takes no such picture ({self.shown_text}); give the role that "
+                                 f"looks at it a model that does: --set roles.{pictures_for}.model.name=MODEL; or leave "
+                                 "the picture out and describe it in words")
         if self.status in _MAY_PASS or self.status >= 500:
             return Transient(f"status {self.status}: {self.shown_text}", self.retry_after)
-        if self.status in (401, 403):
-            return ModelRejected(f"the server at {url} refuses the key ({self.status}: {self.shown_text}); check "
-                                 "OPENAI_API_KEY")
-        if tools and _NO_TOOLS.search(self.text[:_SEARCHED].lower()):
+        if tools and self.status not in (401, 403) and _NO_TOOLS.search(self.text[:_SEARCHED].lower()):
             return ModelRejected(f"the model {model!r} takes no native tool calls ({self.shown_text}); set "
                                  "`native_tools: false` in its profile under `models` in the settings file")
+        return ModelRejected(f"the server at {url} {self._what_is_refused(model)}")
+
+    def _what_is_refused(self, model: str) -> str:
+        if self.status in (401, 403):
+            return f"refuses the key ({self.status}: {self.shown_text}); check OPENAI_API_KEY"
         if self.status == 404:
-            return ModelRejected(f"the server at {url} knows no model {model!r} ({self.shown_text}); check --model and "
-                                 "--base-url")
-        return ModelRejected(f"the server at {url} refuses the request ({self.status}: {self.shown_text})")
+            return f"knows no model {model!r} ({self.shown_text}); check --model and --base-url"
+        return f"refuses the request ({self.status}: {self.shown_text})"
 
     def _too_long(self) -> bool:
         signs = " ".join((*self.kinds, self.text)).lower()
         # "too many tokens" with 429 means per minute
         return self.status == 413 or (self.status != 429 and any(sign in signs for sign in _OVERFLOW))
+
+    def _is_about_pictures(self, model: str, pictures_for: str | None) -> bool:
+        """Whether the pictures of a request are what is wrong (llama.cpp says so with 500, routers with 404)."""
+        if pictures_for is None or self.status in (*_MAY_PASS, 401, 403):
+            return False
+        signs = _NO_PICTURES if self.status >= 500 else _PICTURES
+        return bool(signs.search(self.text[:_SEARCHED].lower().replace(model.lower(), "")))
 
 
 def error_message(body: Any, otherwise: str) -> str:

@@ -217,7 +217,9 @@ class OpenAIModel:
                  retry_after: str | None = None) -> Exception:
         message = scrub(error_message(body, text))
         complaint = Complaint(status, body, message, retry_after_seconds(retry_after))
-        return complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools))
+        pictures_for = request.headers.get("X-ChatDev-Role", "ROLE") if request.shows_pictures else None
+        return complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools),
+                                 pictures_for=pictures_for)
 
     def _line(self) -> _Line:
         loop = asyncio.get_running_loop()

@@ -13,6 +13,7 @@ from chatdev.config.schema import CompanyConfig, Input
 from chatdev.errors import ConfigError, WorkspaceError
 from chatdev.llm.base import Image
 from chatdev.plain_file import read_named
+from chatdev.runner.pictures import read_picture
 from chatdev.secrets import scrub
 from chatdev.workspace.file_tree import read_tree
 
@@ -20,8 +21,6 @@ InputValue = str | bytes | Path | Sequence[str | Path]
 """A value of an input, or the path of its file, or several paths."""
 
 _MOST_FILES, _LARGEST = 200, 4 << 20  # of an input of several files; bytes
-_MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
-                ".webp": "image/webp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def gather_inputs(company: CompanyConfig, task: str, given: Mapping[str, InputVa
             everything[name] = None
             continue
         if spec.kind == "image":
-            images[name] = _read_image(name, Path(str(value)))
+            images[name] = read_picture(name, _picture_of(name, value))
         everything[name] = _READERS[spec.kind](name, value)
     return split_inputs(company, everything, images)
 
@@ -127,12 +126,11 @@ def _read_file(name: str, path: Path) -> bytes:
         raise ConfigError(f"input {name!r}: cannot read {path}: {error.strerror}") from error
 
 
-def _read_image(name: str, path: Path) -> Image:
-    media_type = _MEDIA_TYPES.get(path.suffix.lower())
-    if media_type is None:
-        raise ConfigError(f"input {name!r}: {path.name} is not an image of a known kind; give one of: "
-                          f"{', '.join(_MEDIA_TYPES)}")
-    return Image(_read_file(name, path), media_type)
+def _picture_of(name: str, value: InputValue) -> bytes | Path:
+    """The bytes of a picture, or the path of its file. Raises ConfigError."""
+    if not isinstance(value, str | bytes | Path):
+        raise ConfigError(f"input {name!r} is given {len(value)} times, and takes one picture")
+    return Path(value) if isinstance(value, str) else value
 
 
 def _missing_input_text(name: str, spec: Input) -> str:
@@ -143,7 +141,8 @@ def _missing_input_text(name: str, spec: Input) -> str:
 
 
 _READERS: Mapping[str, Callable[[str, InputValue], str | dict[str, str]]] = {
-    "text": _read_text, "file": _read_text_file, "files": _read_files, "image": lambda _name, value: str(value)}
+    "text": _read_text, "file": _read_text_file, "files": _read_files,
+    "image": lambda name, value: name if isinstance(value, bytes) else str(value)}
 """What becomes of a value, by the kind of its input."""
 
 

@@ -35,7 +35,7 @@ from chatdev.runner.recorded import (
     require_given,
     require_tools,
 )
-from chatdev.runner.resources import Equipment, Resources, replay_equipment, resolve_resources
+from chatdev.runner.resources import Equipment, Resources, refuse_blind, replay_equipment, resolve_resources
 from chatdev.runner.restored import restore_options
 from chatdev.runner.spending import sum_past_spending
 from chatdev.runner.toolbox import KnownTools
@@ -114,6 +114,7 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     equipment = resolve_resources(word, options, resources)
     _refuse_secrets(company.resolved)  # every key is known now
     inputs = gather_inputs(company.config, task, options.inputs)
+    refuse_blind(equipment.role_models, inputs.images)
     order = Order(company.resolved, company.source, inputs.everything, inputs.images,
                   software=_existing_software(options.software))
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")

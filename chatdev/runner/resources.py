@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chatdev.config.model_choice import Authorship, ModelChoice, choose_model
-from chatdev.config.phases import Limits
+from chatdev.config.phases import Limits, names_read
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import DefaultModel, UserSettings, find_default_model, user_settings
 from chatdev.engine.context import RoleModel
-from chatdev.errors import RecordEnds
+from chatdev.errors import ConfigError, RecordEnds
 from chatdev.journal import Journal
 from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
 from chatdev.llm.connection import LOCAL, Connection
@@ -164,6 +164,16 @@ def resolve_resources(word: CompanyWord, options: RunOptions, resources: Resourc
     limits = read_limits(options)
     refuse_unpriced(role_models.check(), limits, company)
     return Equipment(options, role_models, sandbox, limits, supply=make_supply(options, resources.closing))
+
+
+def refuse_blind(role_models: RoleModels, images: Collection[str]) -> None:
+    """Raise ConfigError where a phase shows one of these inputs to a model that is known to look at no pictures."""
+    for (phase, role), found in role_models.check().items():
+        shown = sorted(names_read(role_models.company.phases[phase].reads) & set(images))
+        if shown and not found.profile.pictures:
+            raise ConfigError(f"input {shown[0]!r}: the role {role!r} looks at it, and its model "
+                              f"{found.sampling.model!r} takes no pictures; give the role a model that does: --set "
+                              f"roles.{role}.model.name=MODEL; or leave {shown[0]!r} out and describe it in words")
 
 
 def find_role_models(word: CompanyWord, options: RunOptions, user: UserSettings, models: Models) -> RoleModels:

@@ -84,6 +84,12 @@ def test_texts_that_are_refused(text: str, message: str) -> None:
     assert re.search(message, str(refused.value))
 
 
+@pytest.mark.parametrize("flow", [False, True])
+def test_a_name_that_looks_like_a_merge_key_is_put_in_quotes(flow: bool) -> None:
+    text = yaml.dump({"<<": "<<"}, Dumper=Dumper, default_flow_style=flow)
+    assert plain(parse(text, "f")) == {"<<": "<<"}
+
+
 @pytest.mark.parametrize(("content", "message"), [
     (b"", "is empty; it must be a mapping"),
     (b"# only words\n", "is empty"),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.base import Constraint, Reply, Request, Sampling, ToolSpec
+from chatdev.llm.base import Constraint, Image, Message, Reply, Request, Sampling, ToolSpec
 from chatdev.llm.endpoint import Endpoint
 from chatdev.llm.failures import Adaptations, retry_after_seconds
 from chatdev.llm.openai_model import OpenAIModel
@@ -259,3 +259,34 @@ def test_requests_under_way_at_once_all_learn_from_the_same_refusal(chat_server:
 
     assert [reply.text for reply in asyncio.run(ask_at_once())] == ["fine"] * 4
     assert len(chat_server.requests) == 8
+
+
+@pytest.mark.parametrize("refusal", [
+    error(400, "Invalid content type. image_url is only supported by certain models."),
+    error(400, "At most 0 image(s) may be provided in one prompt."),
+    error(404, "No endpoints found that support image input"),
+    error(422, "messages[0]: unknown variant `image_url`, expected `text`"),
+    error(400, "'messages.1.content' : value must be a string"),
+    error(500, "image input is not supported - hint: you may need to provide the mmproj")])
+def test_a_model_without_eyes_is_told_apart_with_what_to_do(chat_server: ChatServer, refusal: Scripted) -> None:
+    chat_server.script(refusal)
+    look = replace(ASK, messages=(Message("user", "look", (Image(b"png"),)),), headers={"X-ChatDev-Role": "watcher"})
+    problem = failure(chat_server, look)
+    assert isinstance(problem, ModelRejected)
+    assert "the model 'some-model' takes no such picture" in str(problem)
+    assert "--set roles.watcher.model.name=MODEL; or leave the picture out and describe it in words" in str(problem)
+    assert len(chat_server.requests) == 1
+
+
+@pytest.mark.parametrize(("refusal", "says"), [
+    (error(404, "the model 'some-vision-model' does not exist"), "knows no model"),
+    (error(400, "temperature is too high"), "refuses the request (400: temperature")])
+def test_other_refusals_are_not_blamed_on_a_picture(chat_server: ChatServer, refusal: Scripted, says: str) -> None:
+    chat_server.script(refusal)
+    look = replace(ASK, messages=(Message("user", "look", (Image(b"png"),)),), sampling=Sampling("some-vision-model"))
+    assert says in str(failure(chat_server, look))
+
+
+def test_words_about_images_are_no_matter_where_none_was_shown(chat_server: ChatServer) -> None:
+    chat_server.script(error(400, "Invalid content type. image_url is only supported by certain models."))
+    assert "refuses the request" in str(failure(chat_server))

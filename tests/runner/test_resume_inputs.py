@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from tests.support.durable import OUTAGE, asked, resume, software, text, version
 from tests.support.planted import KEY, PLANTED, Plantation
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
 
-PIXEL = b"\x89PNG\r\n\x1a\n of a picture the journal keeps the bytes"
+PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
 READ, SHOWN = "read#1/round-1/assistant", "show#1/round-1/assistant"
 
 

@@ -9,12 +9,16 @@ Its text form (YAML) is for people to read, compare and edit:
     lines:
       - Rate/1 -> Integrator/1
 
-`->` leads from an output to an input; `--` joins two physical ports (`R1/RConn1 -- C1/LConn1`).
+`->` leads from an output to an input; `--` joins two physical ports (`R1/RConn1 -- C1/LConn1`). A block whose name
+would be read otherwise there stands in quotes, as in JSON: `"a/1 -> b"/1 -> Integrator/1`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -24,14 +28,24 @@ import yaml
 from pydantic import Field
 
 from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import Dumper, Node, parse, place_of, read_text
+from chatdev.config.yaml_nodes import Dumper, Key, Node, parse, place_of, read_text
 from chatdev.departments.simulink.ports import is_physical_name
 from chatdev.errors import ConfigError
 
 Position = tuple[int, int, int, int]
 """Left, top, right and bottom, in pixels from the upper left corner."""
-_ARROW, _JOIN = " -> ", " -- "
 _WIDEST = 32767  # pixels; what Simulink's canvas takes
+_POSITION_NAMES = ("left", "top", "right", "bottom")
+_POSITION = f"write [{', '.join(_POSITION_NAMES)}] in pixels, each within {_WIDEST}"
+_TAG_ROWS = ("Goto", "From")
+_PORT = re.compile(r"\w+")
+_HALF = re.compile("[\ud800-\udfff]")  # of a character; no file can hold it
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_SOURCE = re.compile(rf'({_QUOTED}|[^"].*?)/(\w+)\s*(->|--)\s*(.+)', re.DOTALL)
+_TARGET = re.compile(rf'({_QUOTED}|[^"].*)/(\w+)', re.DOTALL)
+_MISREAD = re.compile(r'^["\s]|\s$|/\w+\s*(?:->|--)|[^ -\U0010ffff]')
+_DOCUMENT_END = "\n...\n"  # what YAML puts behind a text that ends with empty lines
+_FORM = "write `Block/1 -> Other/1`, or `R1/RConn1 -- C1/LConn1`"
 
 
 class End(NamedTuple):
@@ -41,7 +55,8 @@ class End(NamedTuple):
     port: str
 
     def __str__(self) -> str:
-        return f"{self.block}/{self.port}"
+        quoted = json.dumps(self.block, ensure_ascii=False) if _MISREAD.search(self.block) else self.block
+        return f"{quoted}/{self.port}"
 
 
 class Wire(NamedTuple):
@@ -56,42 +71,68 @@ class Wire(NamedTuple):
         return is_physical_name(self.source.port) or is_physical_name(self.target.port)
 
     def __str__(self) -> str:
-        return f"{self.source}{_JOIN if self.is_physical else _ARROW}{self.target}"
+        return f"{self.source} {'--' if self.is_physical else '->'} {self.target}"
 
     @classmethod
     def read(cls, text: str) -> Self:
         """The wire that a line of the text form says; raises ValueError."""
-        for sign in (_ARROW, _JOIN):
-            before, found, after = text.partition(sign)
-            if found:
-                return cls(_read_end(before), _read_end(after))
-        raise ValueError(f"{text!r} is no line; write `Block/1 -> Other/1`, or `R1/RConn1 -- C1/LConn1`")
+        source = _SOURCE.fullmatch(text.strip())
+        if not source:
+            raise ValueError(f"{text!r:.80} is no line; {_FORM}")
+        target = _TARGET.fullmatch(source[4])
+        if not target:
+            raise ValueError(f"{source[4]!r:.80} names no port; {_FORM}")
+        ends = End(_read_name(source[1]), source[2]), End(_read_name(target[1]), target[2])
+        if not target[1].startswith('"') and _MISREAD.search(target[1]):
+            raise ValueError(f"{text!r:.80} has more than two ends; write a line for each two, and a name that holds "
+                             "an arrow in quotes")
+        return cls(*ends)
 
 
-def _read_end(text: str) -> End:
-    block, slash, port = text.strip().rpartition("/")
-    if not slash or not block or not port:
-        raise ValueError(f"{text.strip()!r} names no port; write `Block/1`")
-    return End(block, port)
+def _read_name(text: str) -> str:
+    if not text.startswith('"'):
+        return text.strip()
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        raise ValueError(f"{text:.80} is no name in quotes; write it as JSON does") from None
 
 
 @dataclass(frozen=True, slots=True)
 class DiagramBlock:
-    """A block: its type (a name or a path in the catalogue) and the parameters that differ from the defaults."""
+    """A block: its type (a name or a path in the catalogue) and the parameters that differ from the defaults. Raises
+    ValueError for what the text form cannot hold."""
 
     type: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     position: Position | None = None
 
+    def __post_init__(self) -> None:
+        _refuse_unwritable("type", self.type)
+        for name, value in self.parameters.items():
+            _refuse_unwritable("parameter", name, value)
+        at = self.position
+        if at and (at[0] >= at[2] or at[1] >= at[3] or any(abs(pixels) > _WIDEST for pixels in at)):
+            raise ValueError(f"the position {list(at)} is none; {_POSITION}")
+
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """A model. `about` says what it is for."""
+    """A model. `about` says what it is for. Raises ValueError for what the text form cannot hold."""
 
     name: str
     blocks: Mapping[str, DiagramBlock] = field(default_factory=dict)
     wires: tuple[Wire, ...] = ()
     about: str = ""
+
+    def __post_init__(self) -> None:
+        _refuse_unwritable("model", self.name, self.about)
+        for name in self.blocks:
+            _refuse_unwritable("block", name)
+        for end in (end for wire in self.wires for end in wire):
+            _refuse_unwritable("block", end.block)
+            if not _PORT.fullmatch(end.port):
+                raise ValueError(f"{end.port!r:.80} is the name of no port; it is a number or a word, such as LConn1")
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -105,9 +146,9 @@ class Diagram:
         if not isinstance(node.value, dict):
             raise ConfigError(f"{name}: no model; it holds `model`, `blocks` and `lines`")
         form = validate_node(_ModelForm, node)
-        blocks = {title: DiagramBlock(block.type, {key: matlab_text(value) for key, value in block.parameters.items()},
-                                      _position(block.position, node, title)) for title, block in form.blocks.items()}
-        return cls(form.model, blocks, tuple(_wires(form.lines, node)), form.about)
+        blocks = {title: _block(block, node, title) for title, block in form.blocks.items()}
+        with _at(node, ()):
+            return cls(form.model, blocks, tuple(_wires(form.lines, node)), form.about)
 
     def text(self) -> str:
         """The text form; `parse` makes the same model of it."""
@@ -125,6 +166,15 @@ class Diagram:
         graph.add_edges_from(wire for wire in self.wires if wire.is_physical)
         return [frozenset(net) for net in networkx.connected_components(graph)]
 
+    def tags(self) -> dict[str, tuple[list[str], list[str]]]:
+        """The tags of Goto and From blocks, and the names of the Goto and of the From blocks that have each."""
+        found: dict[str, tuple[list[str], list[str]]] = {}
+        for name, block in self.blocks.items():
+            kind = block.type.rpartition("/")[2]
+            if kind in _TAG_ROWS:
+                found.setdefault(block.parameters.get("GotoTag", "A"), ([], []))[_TAG_ROWS.index(kind)].append(name)
+        return found
+
     def with_positions(self, positions: Mapping[str, Position]) -> Self:
         """The same model with these blocks at these places."""
         return replace(self, blocks={name: replace(block, position=positions.get(name, block.position))
@@ -133,7 +183,8 @@ class Diagram:
 
 def _yaml(value: Any, flow: bool | None = False) -> str:
     """A part of the text form; `flow=None` writes the innermost mappings and lists on one line."""
-    return str(yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=flow, width=120))
+    text = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, default_flow_style=flow, width=120)
+    return f"{str(text).removesuffix(_DOCUMENT_END)}\n" if str(text).endswith(_DOCUMENT_END) else str(text)
 
 
 class _BlockForm(StrictModel):
@@ -150,27 +201,48 @@ class _ModelForm(StrictModel):
 
 
 def matlab_text(value: Any) -> str:
-    """A parameter's value as MATLAB takes it: text as it is, truth as on and off, a list as a vector."""
+    """A parameter's value as MATLAB takes it: text as it is, truth as on and off, a list as a vector, a list of lists
+    as a matrix of rows. Raises ValueError for a mapping."""
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, Mapping):
+        raise ValueError(f"{dict(value)!r:.80} is no value that MATLAB takes; write a text in quotes")
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"[{' '.join(map(matlab_text, value))}]"
+        is_matrix = value and all(isinstance(row, list | tuple) for row in value)
+        parts = [matlab_text(part)[1:-1] if is_matrix else matlab_text(part) for part in value]
+        return f"[{('; ' if is_matrix else ' ').join(parts)}]"
     return "" if value is None else str(value)
 
 
-def _position(given: list[int] | None, node: Node, block: str) -> Position | None:
-    if given is None:
-        return None
-    if len(given) != 4 or given[0] >= given[2] or given[1] >= given[3] or any(abs(at) > _WIDEST for at in given):
-        raise ConfigError(f"{place_of(node, ('blocks', block, 'position'))}: {block}: the position {given} is none; "
-                          f"write [left, top, right, bottom] in pixels, each within {_WIDEST}")
-    left, top, right, bottom = given
-    return left, top, right, bottom
+def _block(form: _BlockForm, node: Node, title: str) -> DiagramBlock:
+    parameters = dict[str, str]()
+    for key, value in form.parameters.items():
+        with _at(node, ("blocks", title, "parameters", key), f"{title}: {key}: "):
+            parameters[key] = matlab_text(value)
+    with _at(node, ("blocks", title, "position"), f"{title}: "):
+        if form.position is not None and len(form.position) != len(_POSITION_NAMES):
+            raise ValueError(f"the position {form.position!r:.80} is none; {_POSITION}")
+        return DiagramBlock(form.type, parameters, tuple(form.position) if form.position else None)  # type: ignore[arg-type]  # of that length
 
 
 def _wires(lines: Iterable[str], node: Node) -> Iterable[Wire]:
     for number, line in enumerate(lines):
-        try:
+        with _at(node, ("lines", number)):
             yield Wire.read(line)
-        except ValueError as error:
-            raise ConfigError(f"{place_of(node, ('lines', number))}: {error}") from None
+
+
+@contextmanager
+def _at(node: Node, path: Sequence[Key], what: str = "") -> Iterator[None]:
+    """A ValueError of what is done here is a ConfigError, with its place in the file."""
+    try:
+        yield
+    except ValueError as error:
+        raise ConfigError(f"{place_of(node, path)}: {what}{error}") from None
+
+
+def _refuse_unwritable(what: str, name: str, *texts: str) -> None:
+    """Raises ValueError for a name without letters, and for half characters, which no file holds."""
+    if not name:
+        raise ValueError(f"the {what} has no name; give it one")
+    if found := next((text for text in (name, *texts) if _HALF.search(text)), None):
+        raise ValueError(f"the {what} {found!r:.80} holds half a character; write it in UTF-8")

@@ -1,0 +1,220 @@
+"""`chatdev simulink`: models in the text form are checked, drawn and compared, without any language model or MATLAB."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from chatdev.cli.outcome import report_outcome
+from chatdev.cli.shared_options import read_text_file
+from chatdev.config.yaml_nodes import Key, Node, parse, place_of, plain
+from chatdev.departments.simulink.checks import check_diagram, check_investigation
+from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.difference import compare
+from chatdev.departments.simulink.parts import DiagramFinding
+from chatdev.errors import ConfigError
+from chatdev.runner.sanitize import escape_json, sanitize
+from chatdev.workspace.file_tree import explain_os_errors
+
+_MOST_BYTES = 4 << 20
+_COLOURS = {"error": "red", "warning": "yellow", "remark": "cyan", "+": "green", "-": "red", "~": "yellow", ">": "cyan"}
+_json_option = click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.group("simulink")
+def command() -> None:
+    """Check, draw and compare block diagrams in their text form (docs/simulink.md). No language model and no MATLAB is
+    needed; FILE may be `-`, standard input."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """What is found in a file, with the line of each finding; `problem` says why it cannot be read."""
+
+    name: str
+    findings: list[tuple[int, DiagramFinding]] = field(default_factory=list)
+    about: str = ""
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it could be read and has no error."""
+        return not self.problem and not any(one.severity == "error" for _, one in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        found = [{"check": one.check, "severity": one.severity, "line": line, "place": one.place, "block": one.block,
+                  "parameter": one.parameter, "connection": one.connection, "message": one.message, "fix": one.fix}
+                 for line, one in self.findings]
+        return {"file": self.name, "ok": self.passed, **({"problem": self.problem} if self.problem else {}),
+                "findings": found}
+
+
+@command.command("check")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@_json_option
+@report_outcome
+def check(files: tuple[Path, ...], is_json: bool) -> int:
+    """Say what is wrong in each FILE: a model in the text form, or an agent's blocks and connections (YAML or JSON).
+    Exits with 1 if there are errors (warnings and remarks are none), with 2 if a FILE cannot be read; the others are
+    checked all the same."""
+    found = [_check_file(file) for file in files]
+    if is_json:
+        _print_json({"files": [one.to_dict() for one in found]})
+    else:
+        for one in found:
+            _show_check(one)
+    return 2 if any(one.problem for one in found) else int(not all(one.passed for one in found))
+
+
+def _check_file(file: Path) -> CheckedFile:
+    try:
+        text = _read(file)
+        node = parse(text, str(file))
+        if _is_investigation(node):
+            found = check_investigation(plain(node))
+            about = f"{_length(node, 'blocks')} blocks, {_length(node, 'connections')} connections"
+        else:
+            model = Diagram.parse(text, str(file))
+            found = check_diagram(model)
+            about = f"{model.name}, {len(model.blocks)} blocks, {len(model.wires)} lines"
+    except ConfigError as error:
+        return CheckedFile(str(file), problem=str(error))
+    lines = _Lines(node)
+    return CheckedFile(str(file), [(lines.find(one), one) for one in found], about)
+
+
+def _is_investigation(node: Node) -> bool:
+    return isinstance(node.value, dict) and "model" not in node.value and (
+        "connections" in node.value or ("blocks" in node.value and isinstance(node.value["blocks"].value, list)))
+
+
+def _length(node: Node, key: str) -> int:
+    value = node.value[key].value if key in node.value else []
+    return len(value) if isinstance(value, list) else 0
+
+
+class _Lines:
+    """In which line of a file a finding is."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        value = plain(node)
+        rows = {key: value.get(key) if isinstance(value, Mapping) else None
+                for key in ("blocks", "lines", "connections")}
+        self._blocks: dict[str, Key] = {
+            str(block.get("name")): number for number, block in enumerate(rows["blocks"])
+            if isinstance(block, Mapping)} if isinstance(rows["blocks"], list) else {}
+        self._key = "connections" if rows["lines"] is None else "lines"
+        connections = rows[self._key]
+        self._connections = {_squeeze(text): number for number, text in enumerate(connections)
+                             if isinstance(text, str)} if isinstance(connections, list) else {}
+
+    def find(self, finding: DiagramFinding) -> int:
+        """The line, from 1."""
+        path: tuple[Key, ...] = ()
+        if finding.connection:
+            number = self._connections.get(_squeeze(finding.connection))
+            path = (self._key,) if number is None else (self._key, number)
+        elif finding.block:
+            path = ("blocks", self._blocks.get(finding.block, finding.block), "parameters", finding.parameter)
+        return int(place_of(self._node, path).rpartition(":")[2])
+
+
+def _squeeze(connection: str) -> str:
+    """A connection without what a person may write in several ways."""
+    return "".join(connection.replace("->", "--").split())
+
+
+def _show_check(one: CheckedFile) -> None:
+    if one.problem:
+        click.echo(f"{click.style('error:', fg='red', bold=True)} {sanitize(one.problem)}")
+    for line, finding in one.findings:
+        severity = click.style(finding.severity, fg=_COLOURS[finding.severity])
+        click.echo(f"{_one_line(one.name)}:{line}: {severity}: {finding.check}: "
+                   f"{_one_line(f'{finding.place}: {finding.message} ({finding.fix})')}")
+    if one.passed:
+        click.echo(f"{click.style('OK', fg='green')} {_one_line(f'{one.name}: {one.about}')}")
+
+
+@command.command("draw")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png",
+              help="Where the picture goes. [default: standard output, as SVG]")
+@report_outcome
+def draw(file: Path, out: Path | None) -> int:
+    """Draw the model in FILE as Simulink would show it. Blocks with a position stay there; the others are placed.
+    Exits with 4 if a PNG is asked for and nothing is installed that makes one."""
+    from chatdev.departments.simulink import painter
+
+    ending = out.suffix.lower() if out else ".svg"
+    if ending not in (".svg", ".png"):
+        raise ConfigError(f"--out: {out} is neither a .svg nor a .png file; give it one of these endings")
+    model = Diagram.parse(_read(file), str(file))
+    picture = painter.draw_png(model) if ending == ".png" else painter.draw(model).encode()
+    if out:
+        with explain_os_errors("write", out):
+            out.write_bytes(picture)
+        click.echo(f"picture: {_one_line(str(out))}", err=True)
+    else:
+        click.echo(sanitize(picture.decode()), nl=False)
+    return 0
+
+
+@command.command("diff")
+@click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
+@click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
+@click.option("--meaning", is_flag=True, help="Don't look at the places of blocks.")
+@_json_option
+@report_outcome
+def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
+    """Say what changed from the model in OLD to that in NEW: `+` is new, `-` is gone, `~` is otherwise, `>` only moved.
+    The order of blocks and lines is no change; physical lines are compared as nets, Goto and From by their tags. Exits
+    with 1 if they differ."""
+    before, after = (Diagram.parse(_read(file), str(file)) for file in (old, new))
+    found = compare(before, after)
+    data, lines = found.to_dict(), found.lines()
+    if meaning:
+        data.pop("moved", None)
+        lines = [line for line in lines if not line.startswith(">")]
+    if is_json:
+        _print_json({"old": str(old), "new": str(new), "differ": bool(data), **data})
+    elif lines:
+        click.echo(_one_line(f"--- {old}"))
+        click.echo(_one_line(f"+++ {new}"))
+        for line in lines:
+            click.echo(click.style(_one_line(line), fg=_COLOURS[line[0]]))
+    return int(bool(data))
+
+
+@command.command("blocks")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@report_outcome
+def blocks(names: tuple[str, ...]) -> int:
+    """Describe blocks of the catalogue by type, path, alias or the name that their icon shows; without NAME, list all.
+    Exits with 1 if a NAME does not mean exactly one block: then it says which are near."""
+    from chatdev.departments.simulink.lookup import block_finder
+    from chatdev.departments.simulink.views import describe_blocks, list_names
+
+    click.echo(sanitize(describe_blocks(names) if names else list_names()))
+    return int(not all(block_finder().find(name).sure for name in names))
+
+
+def _read(file: Path) -> str:
+    text = read_text_file(file, "model")
+    if len(text) > _MOST_BYTES:
+        raise ConfigError(f"{file} is longer than {_MOST_BYTES >> 20} MB; make it shorter")
+    return text
+
+
+def _print_json(data: Any) -> None:
+    click.echo(escape_json(json.dumps(data, ensure_ascii=False, indent=1)))
+
+
+def _one_line(text: str) -> str:
+    return sanitize(text.replace("\n", "\\n").replace("\r", "\\r"))

@@ -1,0 +1,234 @@
+"""The tools of the company `simugen` beside those that look blocks up and run programs: what the user hands in, what the
+investigators agree on, what the builder's program made of it, and what is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from chatdev.departments.simulink.agreement import (
+    agreed_model,
+    read_given,
+    review_investigation,
+    settle,
+    to_investigation,
+)
+from chatdev.departments.simulink.catalogue import catalogue
+from chatdev.departments.simulink.change import change_model, list_differences
+from chatdev.departments.simulink.check_tool import judge_findings
+from chatdev.departments.simulink.checks import check_diagram
+from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.difference import compare
+from chatdev.departments.simulink.execute_tool import MODEL_FILE, execute
+from chatdev.departments.simulink.layout import place
+from chatdev.departments.simulink.painter import draw
+from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_parts
+from chatdev.departments.simulink.program import write_program
+from chatdev.departments.simulink.views import describe_blocks, list_names, tabulate_blocks
+from chatdev.errors import ConfigError, ToolError
+from chatdev.paths import bundled_folder
+from chatdev.tools.base import ToolContext, Verdict, render_file
+from chatdev.tools.function import tool
+
+PROGRAM_FILE, PICTURE_FILE, REPORT_FILE = "build_model.py", "model.svg", "report.md"
+WORDING = Path(__file__).with_name("wording")
+_SOURCES = ("picture", "task", "explanation", "list", "model")
+WRITERS = ("builder", "agents", "tool")
+"""Who may write the program."""
+_MOST = 30  # differences that agents read
+
+
+@tool()
+def given(context: ToolContext) -> dict[str, Any]:
+    """Read what the user hands in beside a picture and words: `investigation` of a model or a list of blocks with
+    connections, `model` (the text form of the model that is to be changed), `blocks` of a list without connections.
+    A file that cannot be read ends the run before a model is paid."""
+    inputs = context.inputs
+    if not any(inputs.get(name) for name in _SOURCES):
+        raise ToolError("there is nothing to make a model of: describe it in words, or give --input picture=FILE, "
+                        "list=FILE or model=FILE")
+    writer = inputs.get("writer") or WRITERS[0]
+    if writer not in WRITERS:
+        raise ToolError(f"the input `writer` is {writer!r}; it is one of: {', '.join(WRITERS)}")
+    found = {"investigation": None, "model": "", "blocks": [], "by_agents": writer != "tool"}
+    if text := inputs.get("model"):
+        if not (inputs.get("task") or inputs.get("explanation")):
+            raise ToolError("there is a model, but no request: say what is to be changed")
+        model = _parse(str(text), "the input `model`")
+        return {**found, "investigation": to_investigation(model), "model": model.text(),
+                "by_agents": writer == "agents"}
+    if text := inputs.get("list"):
+        listed = read_given(str(text), "list")
+        return {**found, "investigation": listed} if listed.get("connections") else {**found, "blocks": listed["blocks"]}
+    return found
+
+
+@tool()
+def guide(context: ToolContext) -> dict[str, Any]:
+    """What agents need to know: `names` of all blocks (with their looks where there is a picture), and the `functions`
+    and the shape of a `program` that builds a model."""
+    folder = bundled_folder("company_config") / "simugen" / "knowledge"
+    return {"names": list_names(looks=bool(context.inputs.get("picture"))),
+            "functions": render_file(folder / "functions.j2"),
+            "program": render_file(folder / "program.j2", model="model_name")}
+
+
+@tool(reads=("seen?", "given?", "investigation?"))
+def requested(context: ToolContext) -> list[dict[str, Any]]:
+    """The blocks that are to be described: those that were seen, those of the user's list or model. Ends the run where
+    the picture shows no block diagram."""
+    seen, known = context.values.get("seen") or {}, context.values.get("given") or {}
+    if seen and not seen.get("diagram"):
+        raise ToolError(f"there is no block diagram to build, says the Investigator: {seen.get('why') or 'no reason'}; "
+                        "give a picture of one, or describe it in words")
+    agreed = context.values.get("investigation") or known.get("investigation") or {}
+    found = seen.get("blocks") or known.get("blocks") or agreed.get("blocks") or []
+    if seen and not found:
+        raise ToolError("the Investigator found no block; give a sharper picture, or describe the model in words")
+    return list(found)
+
+
+@tool(reads=("change?", "given"), name="simulink.change")
+def change(context: ToolContext) -> Verdict:
+    """Carry the change out that the Investigator asks for: what it touches, and what of it is impossible."""
+    before = _given_model(context)
+    if before is None:
+        return Verdict(False, "there is no model to change", 0.0)
+    asked = context.values.get("change")
+    asked = asked.get("change", asked) if isinstance(asked, Mapping) else asked
+    made = change_model(before, asked)
+    lines = list_differences(before, made.model)
+    evidence = {"change": asked, "investigation": to_investigation(made.model), "touched": made.touched}
+    report = render_file(WORDING / "changes.j2", problems=made.problems, differences=lines)
+    return Verdict(bool(lines) and not made.problems, report, -float(len(made.problems)), evidence)
+
+
+@tool(reads=("investigation?", "given?", "change?"))
+def investigation(context: ToolContext) -> Any:
+    """The investigation as it goes on: of what the Investigator wrote, the user's list, or the changed model, with every
+    display name as its block."""
+    known, changed = context.values.get("given") or {}, context.values.get("change")
+    if isinstance(changed, Mapping) and changed.get("investigation"):
+        return settle(changed["investigation"])
+    return settle(context.values.get("investigation") or known.get("investigation") or {})
+
+
+@tool(reads=("investigation",))
+def describe(context: ToolContext) -> str:
+    """What is known of the blocks of the investigation."""
+    blocks = context.values["investigation"].get("blocks") or []
+    return describe_blocks([one["type"] for one in blocks if isinstance(one, Mapping) and isinstance(one.get("type"), str)])
+
+
+@tool(reads=("investigation?", "requested_blocks?", "given?", "change?"))
+def review(context: ToolContext) -> Verdict:
+    """Review the investigation: the eight checks (block list, extra blocks, format, parameters, duplicates, port types,
+    complete ports, nets), the list of blocks that was made first, and that only what was asked for is changed."""
+    findings = _findings(context)
+    first = min((CHECKS.index(one.check) for one in findings if one.severity == "error"), default=len(CHECKS))
+    verdict = judge_findings(findings)
+    return replace(verdict, score=(first + verdict.score) / (len(CHECKS) + 1))  # what comes first is mended first
+
+
+@tool(reads=("software", "investigation?", "given?"))
+def build(context: ToolContext) -> Verdict:
+    """Run the program, and hold what it builds against what was agreed on."""
+    return _build(context)
+
+
+@tool(reads=("investigation?", "given?"), writes_files=True)
+def program(context: ToolContext) -> dict[str, Any]:
+    """Write the program that builds the model that was agreed on."""
+    model = agreed_model(context.values.get("investigation"), _given_model(context))
+    return {"files": {PROGRAM_FILE: write_program(model)}}
+
+
+@tool(reads=("located?",))
+def route(context: ToolContext) -> dict[str, str]:
+    """Who mends a fault: `where` is code, investigation, or empty where nobody located it."""
+    located = context.values.get("located")
+    found = located if isinstance(located, Mapping) else {}
+    return {name: str(found.get(name) or "") for name in ("where", "why", "fix")}
+
+
+@tool(reads=("software", "investigation?", "given?", "executed?"), writes_files=True)
+def deliver(context: ToolContext) -> dict[str, Any]:
+    """Hand the model over: its text form, its picture, and both in the report, with what was changed in a given one."""
+    before, built = _given_model(context), _built_model(context.values.get("executed"))
+    agreed = context.values.get("investigation")
+    if built is None and not agreed:
+        return {"files": {}}
+    wanted = agreed_model(agreed, before)
+    places = {name: block.position for name, block in wanted.blocks.items() if block.position}
+    model = place(replace(built, about=wanted.about).with_positions(places) if built else wanted)
+    files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
+    if REPORT_FILE in context.software:
+        changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
+        added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes)
+        text = context.software[REPORT_FILE].decode("utf-8", "replace")
+        files[REPORT_FILE] = f"{text.rstrip()}\n\n{added}\n"
+    return {"files": files}
+
+
+@tool(reads=("investigation",))
+def principles(context: ToolContext) -> str:
+    """What the blocks of the model do, as a table for the report."""
+    parts = make_parts(agreed_model(context.values["investigation"]), catalogue())
+    return tabulate_blocks(part.kind for part in parts.values() if part.kind)
+
+
+@tool(reads=("software", "investigation?", "requested_blocks?", "given?", "change?"))
+def judge(context: ToolContext) -> Verdict:
+    """Judge the model: the program builds it without an error, it is what was agreed on, and the checks find no error.
+    Where a block's ports are known to nobody, or MATLAB built what cannot be seen here, nothing confirms it."""
+    built = _build(context)
+    model = _built_model(built.to_dict())
+    if not built.passed or model is None:
+        return Verdict(built.passed, built.report, built.score, built.evidence, judged=not built.passed)
+    checked = judge_findings(_findings(context) if context.values.get("investigation") else check_diagram(model))
+    if not checked.passed:
+        return Verdict(False, checked.report, 0.5, built.evidence)
+    unknown = [part.name for part in make_parts(model, catalogue()).values() if part.ports is None]
+    report = f"{built.report}\nNobody knows the ports of: {', '.join(unknown)}" if unknown else built.report
+    return Verdict(True, report, 1.0, built.evidence, judged=not unknown)
+
+
+def _build(context: ToolContext) -> Verdict:
+    """What the executor says, and whether the model is the one that was agreed on."""
+    ran: Verdict = execute.function(context)
+    agreed, built = context.values.get("investigation"), _built_model(ran.to_dict())
+    lines = list_differences(agreed_model(agreed, _given_model(context)), built) if agreed and built else []
+    report = render_file(WORDING / "built.j2", said=ran.report, differences=lines[:_MOST], more=len(lines[_MOST:]))
+    score = ran.score if not lines else 0.99 / (1 + len(lines) / 100) if ran.passed else ran.score
+    return Verdict(ran.passed and not lines, report, score, {**ran.evidence, "ran": ran.passed, "differences": lines})
+
+
+def _findings(context: ToolContext) -> list[DiagramFinding]:
+    values = context.values
+    changed, first = values.get("change"), values.get("requested_blocks")
+    is_change = isinstance(changed, Mapping) and bool(changed.get("investigation"))
+    return review_investigation(
+        values.get("investigation"), first if isinstance(first, list) and not is_change else (),
+        _given_model(context), changed.get("touched", ()) if isinstance(changed, Mapping) else ())
+
+
+def _given_model(context: ToolContext) -> Diagram | None:
+    """The model that is to be changed."""
+    text = (context.values.get("given") or {}).get("model")
+    return _parse(text, "the input `model`") if text else None
+
+
+def _parse(text: str, name: str) -> Diagram:
+    try:
+        return Diagram.parse(text, name)
+    except ConfigError as error:
+        raise ToolError(str(error)) from None
+
+
+def _built_model(executed: Any) -> Diagram | None:
+    """The model that a program built, from the executor's verdict."""
+    files = executed.get("files") if isinstance(executed, Mapping) else None
+    text = files.get(MODEL_FILE) if isinstance(files, Mapping) else None
+    return Diagram.parse(text, MODEL_FILE) if text else None

@@ -1,0 +1,145 @@
+"""Our models as a data set: a picture, a description or a list of each, and how near to it comes what is made of it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from chatdev.departments.simulink.agreement import to_investigation
+from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.execute import BuildResult, execute_program
+from chatdev.departments.simulink.metric import Agreement, compare, count_connections
+from chatdev.departments.simulink.painter import draw_png
+from chatdev.departments.simulink.reference_models import ReferenceModel, reference_models
+from chatdev.errors import ConfigError
+from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
+from chatdev.evaluation.reporting.study_results import ColumnSet
+from chatdev.evaluation.tasks import Task
+from chatdev.evaluation.variants import Variant
+from chatdev.runner.sanitize import sanitize
+from chatdev.workspace.snapshot import Software, find_entry
+
+Given = Literal["picture", "description", "list"]
+Half = Literal["open", "unseen", "all"]
+_TASKS: Mapping[Given, str] = {"picture": "Build the model that the picture shows.",
+                               "list": "Build the model of the listed blocks and connections."}
+_COLUMN_SET = "simulink"
+_SMALL, _MIDDLE = 10, 20  # blocks
+_NOTHING_MADE = Diagram("nothing")
+
+COLUMNS = ColumnSet(
+    about="Accuracy is equation 1 of SimuGen: the mean of the shares of blocks and of connections that were found "
+          "again. Precision is the same mean over what was made, so that what is too much counts, and F1 is the "
+          "harmonic mean of both. Runs: the program builds a model without an error; what does not run has made "
+          "nothing. Exact: nothing is missing and nothing is too much. A block counts with the parameters that its "
+          "display name stands for; a net of physical ports has one connection less than it has ports.",
+    metrics=("accuracy", "precision", "f1", "runs", "exact"), main="accuracy", compared=("accuracy", "f1", "runs"),
+    statistics=("seconds", "tokens", "calls", "cost"),
+    further=("block_recall", "block_precision", "block_f1", "connection_recall", "connection_precision",
+             "connection_f1"),
+    further_statistics=("prompt_tokens", "completion_tokens", "tool_calls"), per="exact",
+    divided=(("size", "accuracy"), ("set", "accuracy")))
+
+REVIEWER, LOCATOR = ("unit_test_review", "reexamine"), ("locate_fault",)
+"""The phases of the agents that SimuGen's ablations leave out (arXiv 2506.15695, table 2)."""
+_BY_AGENTS = ("writer", "inputs.writer.default=agents")
+"""An input by which no tool takes an agent's place, and how it is set: the paper has agents alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulinkModels:
+    """Our models, of one half or all; companies get of each what is `given`."""
+
+    given: Given = "picture"
+    half: Half = "open"
+    name: str = "simulink"
+
+    def tasks(self) -> Sequence[Task]:
+        """All models as tasks, in their order; areas and categories are their domains."""
+        return [Task(model.name, model.domain, model.domain, _TASKS.get(self.given, model.explanation))
+                for model in reference_models().values() if self.half in (model.half, "all")]
+
+    def inputs(self, task: Task) -> Mapping[str, bytes]:
+        """The picture with its explanation, or the list; a description is the task itself."""
+        model = self.model(task.name)
+        if self.given == "picture":
+            return {"picture": _picture(model.name), "explanation": model.explanation.encode("utf-8")}
+        if self.given == "list":
+            return {"list": json.dumps(to_investigation(model.diagram), indent=1).encode("utf-8")}
+        return {}
+
+    def verdict(self, task: Task, folder: Path, bench: Bench) -> Row:
+        """How near the model that the delivered program builds comes to the one asked for, and what the run took.
+        Blocking; raises JournalError, SandboxError and such."""
+        run, asked = FinishedRun.read(folder), self.model(task.name)
+        built = _build(run.software if run.has_delivered else Software({}), bench)
+        return {"measures": _COLUMN_SET, "given": self.given, "set": asked.half, "size": _size(asked.diagram),
+                "blocks": len(asked.diagram.blocks), "connections": count_connections(asked.diagram),
+                **_figures(compare(asked.diagram, built.diagram or _NOTHING_MADE)), "runs": float(built.passed),
+                "outcome": built.outcome, "detail": sanitize(built.message), "tool_calls": run.tool_calls,
+                "model": ", ".join(run.models), "status": run.status, "reason": sanitize(run.reason),
+                **statistics(run)}
+
+    def model(self, name: str) -> ReferenceModel:
+        """The model of that name. Raises ConfigError."""
+        found = reference_models()
+        if name not in found or self.half not in (found[name].half, "all"):
+            there = [model.name for model in found.values() if self.half in (model.half, "all")]
+            raise ConfigError(f"there is no model {name!r} in the set {self.half!r}; there are: {', '.join(there)}")
+        return found[name]
+
+
+def add_review_ablations(found: Iterable[Variant]) -> Iterator[Variant]:
+    """Each variant, followed by those of the paper: agents alone, where a tool can take their place; without the
+    reviewer, the locator, and both, where there is such a phase."""
+    for variant in found:
+        yield variant
+        company = variant.load().config
+        name, change = _BY_AGENTS
+        alone = (*variant.sets, change) if name in company.inputs else variant.sets
+        if alone != variant.sets:
+            yield _variant(variant, "by agents alone", alone)
+        reviewer, locator = ([phase for phase in who if phase in company.phases] for who in (REVIEWER, LOCATOR))
+        for what, phases in (("reviewer", reviewer), ("locator", locator), ("both", [*reviewer, *locator])):
+            if phases and (what != "both" or (reviewer and locator)):
+                yield _variant(variant, f"without {what}", alone, phases)
+
+
+def _variant(variant: Variant, what: str, sets: tuple[str, ...], without: Sequence[str] = ()) -> Variant:
+    model = variant.name.removeprefix(variant.short_name)
+    return replace(variant, name=f"{variant.short_name} {what}{model}", sets=sets,
+                   without=(*variant.without, *without))
+
+
+def _build(software: Software, bench: Bench) -> BuildResult:
+    """What comes of the delivered program; MATLAB is not asked, so that all are judged alike."""
+    path = find_entry(software).path
+    if path is None:
+        return BuildResult(False, "no program was delivered", outcome="no_program")
+    with tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
+        return execute_program(software[path].decode("utf-8", "replace"), sandbox=bench.sandbox, scratch=Path(scratch),
+                               backend="builtin", name=path)
+
+
+def _figures(found: Agreement) -> Row:
+    blocks, connections = found.blocks, found.connections
+    return {"accuracy": found.accuracy, "precision": found.precision, "f1": found.f1, "exact": float(found.f1 == 1),
+            "block_recall": blocks.recall, "block_precision": blocks.precision, "block_f1": blocks.f1,
+            "connection_recall": connections.recall, "connection_precision": connections.precision,
+            "connection_f1": connections.f1}
+
+
+def _size(diagram: Diagram) -> str:
+    count = len(diagram.blocks)
+    return f"up to {_SMALL}" if count <= _SMALL else f"up to {_MIDDLE}" if count <= _MIDDLE else f"over {_MIDDLE}"
+
+
+@functools.cache
+def _picture(name: str) -> bytes:
+    """A model's picture (PNG), as our painter draws it."""
+    return draw_png(reference_models()[name].diagram)
