@@ -20,7 +20,6 @@ LARGEST = 4096
 _DEEPEST, _MOST_ELEMENTS = 100, 200_000
 _DPI = 96  # without it, lengths in mm and pt are nothing to resvg
 _FAMILY, _FONT = "DejaVu Sans", "DejaVuSans.ttf"
-_FAMILIES = ("font_family", "serif_family", "sans_serif_family", "monospace_family")
 _FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts", "/System/Library/Fonts/Supplemental",
             "C:/Windows/Fonts")
 _OTHERS = (_FONT, "Verdana.ttf", "verdana.ttf", "Arial.ttf", "arial.ttf", "LiberationSans-Regular.ttf",
@@ -41,12 +40,13 @@ def rasterise(svg: bytes, scale: float | int = 1.0, system_fonts: bool = True) -
     except ImportError:
         raise MissingProgram("PNG pictures need resvg; pip install 'chatdev-chain[simulink]'") from None
     font = find_font()
-    text, (width, height) = _checked(svg)
+    text, (width, height) = _check(svg)
     zoom = min(scale, LARGEST / max(width, height))
     try:
         return bytes(resvg_py.svg_to_bytes(
             svg_string=text, zoom=zoom, dpi=_DPI, background="#ffffff", font_files=[str(font)],
-            skip_system_fonts=not system_fonts, **dict.fromkeys(_FAMILIES, _FAMILY)))
+            skip_system_fonts=not system_fonts, font_family=_FAMILY, serif_family=_FAMILY, sans_serif_family=_FAMILY,
+            monospace_family=_FAMILY))
     except ValueError as error:
         raise ConfigError(f"the SVG cannot be rendered ({error}); export it anew, or hand in a PNG") from None
 
@@ -66,7 +66,7 @@ def find_font() -> Path:
                          f"or install one of {', '.join(_OTHERS)}")
 
 
-def _checked(svg: bytes) -> tuple[str, tuple[float, float]]:
+def _check(svg: bytes) -> tuple[str, tuple[float, float]]:
     """The text of a harmless SVG, and its size in pixels."""
     if len(svg) > LONGEST:
         raise ConfigError(f"the SVG has {len(svg) >> 20} MiB, more than {LONGEST >> 20}; hand in a PNG of it")
@@ -76,15 +76,15 @@ def _checked(svg: bytes) -> tuple[str, tuple[float, float]]:
         text = svg.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError("the SVG is not in UTF-8; save it as plain SVG") from None
-    check = _Check()
+    walk = _Walk()
     try:
-        check.parser.Parse(text.encode(), True)
+        walk.parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
         raise ConfigError(f"this is no SVG: {error}") from None
-    return text, check.size
+    return text, walk.size
 
 
-class _Check:
+class _Walk:
     """Walks through an SVG, refuses what reaches beyond it, and keeps its size. Raises ConfigError."""
 
     def __init__(self) -> None:

@@ -234,12 +234,17 @@ def face_of(type_name: str, parameters: Mapping[str, str]) -> Face:
     text = _fill(symbol.text, parameters) or ("" if symbol.strokes or symbol.marks else _type_text(type_name))
     lines = [_short(line) for line in text.split("\n")]
     fraction = len(lines) == 2 and (symbol.fraction or text == _SHOWN["reciprocal"])
-    width, height = symbol.size
-    room = max((text_width(line, TEXT) for line in lines), default=0) * (1.3 if symbol.outline == "triangle" else 1)
-    if symbol.outline != "bar":
-        width = 10 * math.ceil(max(width, room + 16 if room else 0) / 10)
-        height = 10 * math.ceil(max(height, 16 * len(lines) + 8 if len(lines) > 2 else 0) / 10)
-    return Face(symbol, lines, fraction, (width, height), _marks(symbol, parameters))
+    return Face(symbol, lines, fraction, _size(symbol, lines), _marks(symbol, parameters))
+
+
+def _size(symbol: Symbol, lines: list[str]) -> tuple[int, int]:
+    """The symbol's own, or what its text needs, in tens."""
+    if symbol.outline == "bar":
+        return symbol.size
+    room = max(text_width(line, TEXT) for line in lines) * (1.3 if symbol.outline == "triangle" else 1)
+    width = max(symbol.size[0], room + 16 if room else 0)
+    height = max(symbol.size[1], 16 * len(lines) + 8 if len(lines) > 2 else 0)
+    return 10 * math.ceil(width / 10), 10 * math.ceil(height / 10)
 
 
 def _type_text(type_name: str) -> str:

@@ -37,9 +37,10 @@ class LabelReader:
             for number, line in enumerate(frame.name):
                 top = room.top + high * number
                 for around in _AROUND:
-                    left, right = int(scale * (room.left - around - view.left)), int(scale * (room.right + around - view.left))
-                    low = int(scale * (top + high + 1 - view.top))
-                    found = self._read(image.crop((left, int(scale * (top - 1 - view.top)), right, low)))
+                    left, right = room.left - around - view.left, room.right + around - view.left
+                    upper, lower = top - 1 - view.top, top + high + 1 - view.top
+                    found = self._read(image.crop((int(scale * left), int(scale * upper), int(scale * right),
+                                                   int(scale * lower))))
                     if _plain(line) in _plain(found):
                         break
                 else:

@@ -25,7 +25,8 @@ from tests.departments.simulink.letters import LabelReader
 
 MODELS = sorted(path for path in (Path(layout.__file__).parent / "models").glob("*.yaml") if path.stem != "index")
 _HOSTILE = ["<script>alert(1)</script>", "</text></svg>", "&amp;&lt;", '" onload="x', "]]>", "a\x00b\x1b[31m",
-            "\u202egnp.exe", "\ud800", "x" * 10_000, "ab " * 4000, "\n\n\t", "{Gain}", "%s", "漢字 模型", "\ufeff", "\ufffe"]
+            "\u202egnp.exe",
+            "\ud800", "x" * 10_000, "ab " * 4000, "\n\n\t", "{Gain}", "%s", "漢字 模型", "\ufeff", "\ufffe"]
 
 
 def _texts(svg: str) -> list[str]:
