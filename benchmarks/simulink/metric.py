@@ -74,10 +74,14 @@ def _without_block(model: Diagram, name: str) -> Diagram:
 
 
 def disguise(model: Diagram, draw: random.Random) -> Diagram:
-    """The same model with other names, in another order."""
+    """The same model with other names, in another order, its nets joined by other lines."""
     names = draw.sample([f"Block{number}" for number in range(len(model.blocks))], len(model.blocks))
     called = dict(zip(model.blocks, names, strict=True))
-    wires = [Wire(*(End(called[end.block], end.port) for end in wire)) for wire in model.wires]
+    wires = [wire for wire in model.wires if not wire.is_physical]
+    for net in model.nets():
+        ends = draw.sample(sorted(net), len(net))
+        wires += [Wire(draw.choice(ends[:number]), end) for number, end in enumerate(ends) if number]
+    wires = [Wire(*(End(called[end.block], end.port) for end in wire)) for wire in wires]
     return Diagram("model", {called[name]: block for name, block in draw.sample(
         list(model.blocks.items()), len(model.blocks))}, tuple(draw.sample(wires, len(wires))))
 

@@ -144,8 +144,8 @@ def program(context: ToolContext) -> dict[str, Any]:
 
 @tool(reads=("located?",))
 def route(context: ToolContext) -> dict[str, str]:
-    """Who mends a fault: `where` is code (also where the locator had no answer), investigation, or empty where nobody was
-    asked."""
+    """Who mends a fault: `where` is code (also where the locator had no answer), investigation, or empty where nobody
+    was asked."""
     located = context.values.get("located")
     found = {"where": "code", **located} if isinstance(located, Mapping) else {}
     return {name: str(found.get(name) or "") for name in ("where", "why", "fix")}

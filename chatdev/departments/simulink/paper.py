@@ -21,8 +21,7 @@ PAPER: Sequence[tuple[str, float, float | None, float | None]] = (
 _DIFFERENT = """\
 What differs: the models are our own, of the same nine sizes and of twenty more; the pictures are drawn by our painter;
 programs run in our stand-in for MATLAB, which refuses some joins that MATLAB takes; of a physical net |net| - 1
-connections count, where the paper's rule is not known; a block counts only with its defining parameters. The paper's
-figures are of one run each."""
+connections count, where the paper's rule is not known; a block counts only with its defining parameters and ports."""
 _COLUMNS = ("", "accuracy (all)", "models", "accuracy (the nine)", "models", "cost", "seconds")
 
 

@@ -18,9 +18,11 @@ from chatdev.config.step_kinds import PhaseStep
 from chatdev.config.steps import walk
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.evaluation import SimulinkModels, add_review_ablations
+from chatdev.departments.simulink.metric import compare
 from chatdev.departments.simulink.program import write_program
 from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.evaluation.variants import variants
+from tests.departments.simulink.office import MISTAKES, Office
 from tests.support.chat_server import ChatServer, Received
 
 WRITER = """
@@ -177,3 +179,36 @@ def test_the_ablations_leave_reviewer_and_locator_out() -> None:
     assert whole - phases["simugen without locator"] == {"locate_fault"}
     assert whole - phases["simugen without both"] == {"unit_test_review", "reexamine", "locate_fault"}
     assert [variant.load().config.inputs["writer"].default for variant in found] == ["builder", *["agents"] * 4]
+
+
+class Offices:
+    """An office for each run, one after the other: in the first task a block is missed, in the other the builder takes a
+    wrong path."""
+
+    def __init__(self) -> None:
+        self.office = Office(model("spring_ball"))
+
+    def __call__(self, request: Received) -> str:
+        if request.headers["X-ChatDev-Phase"] == "investigate_blocks":
+            name, mistake = (("spring_ball", "misses a block") if "ball" in str(request.body["messages"])
+                             else ("pump_relay", "takes a wrong path"))
+            self.office = Office(model(name), **MISTAKES[mistake])
+        return self.office(request)
+
+
+@pytest.mark.tool
+def test_each_ablation_loses_what_its_agent_would_have_mended(chat_server: ChatServer, here: Path) -> None:
+    chat_server.route(Offices())
+    done = CliRunner().invoke(command_line(), [
+        "eval", "simulink", "--companies", "simugen", "--model", "gpt-4o", "--base-url", chat_server.url, "--quiet",
+        "--ablations", "--tasks", "spring_ball,pump_relay", "--at-once", "1"])
+    assert done.exit_code == 0, done.output
+    told = CliRunner().invoke(command_line(), ["eval", "report", "--study", "simulink", "--format", "json"])
+    runs = {(row["variant"], row["name"]): (row["accuracy"], row["runs"]) for row in json.loads(told.stdout)["rows"]}
+    right, nothing = (1.0, 1.0), (0.0, 0.0)
+    missed, whole = model("spring_ball"), "Acceleration"
+    found = compare(missed, without(missed, whole)).accuracy
+    assert {name: [runs[name, task] for task in ("spring_ball", "pump_relay")] for name, _ in runs} == {
+        "simugen": [right, right], "simugen by agents alone": [right, right],
+        "simugen without reviewer": [(pytest.approx(found), 1.0), right], "simugen without locator": [right, nothing],
+        "simugen without both": [(pytest.approx(found), 1.0), nothing]}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.simulink.metric import disguise
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.metric import Agreement, Share, compare, count_connections
 from chatdev.departments.simulink.reference_models import reference_models
@@ -32,23 +33,6 @@ def model(lines: str, **blocks: str) -> Diagram:
 def without(diagram: Diagram, block: str) -> Diagram:
     wires = tuple(wire for wire in diagram.wires if block not in (wire.source.block, wire.target.block))
     return Diagram(diagram.name, {name: each for name, each in diagram.blocks.items() if name != block}, wires)
-
-
-def disguised(diagram: Diagram, draw: random.Random) -> Diagram:
-    """The same model with other names, in another order, with nets joined by other lines."""
-    names = [f"Block{number}" for number in range(len(diagram.blocks))]
-    draw.shuffle(names)
-    called = dict(zip(diagram.blocks, names, strict=True))
-    blocks = [(called[name], block) for name, block in diagram.blocks.items()]
-    signals = [wire for wire in diagram.wires if not wire.is_physical]
-    wires = [Wire(End(called[one.block], one.port), End(called[other.block], other.port)) for one, other in signals]
-    for net in diagram.nets():
-        ends = [End(called[end.block], end.port) for end in sorted(net)]
-        draw.shuffle(ends)
-        wires += [Wire(draw.choice(ends[:number]), end) for number, end in enumerate(ends) if number]
-    draw.shuffle(blocks)
-    draw.shuffle(wires)
-    return Diagram("other", dict(blocks), tuple(wires))
 
 
 def test_accuracy_is_the_mean_of_blocks_and_connections_found() -> None:
@@ -184,7 +168,7 @@ def test_a_line_to_a_block_that_is_not_there_is_no_connection() -> None:
 
 @pytest.mark.parametrize("name", OPEN)
 def test_a_model_in_disguise_is_the_same_model(name: str) -> None:
-    assert compare(OPEN[name], disguised(OPEN[name], random.Random(7))).f1 == 1
+    assert compare(OPEN[name], disguise(OPEN[name], random.Random(7))).f1 == 1
 
 
 @pytest.mark.parametrize("name", OPEN)
@@ -221,7 +205,7 @@ def small_models(draw: st.DrawFn) -> Diagram:
 @given(small_models(), st.randoms(use_true_random=False))
 def test_every_model_is_itself_whatever_its_names_and_order(diagram: Diagram, draw: random.Random) -> None:
     assert compare(diagram, diagram).f1 == 1
-    assert compare(diagram, disguised(diagram, draw)).f1 == 1
+    assert compare(diagram, disguise(diagram, draw)).f1 == 1
 
 
 @settings(max_examples=300, deadline=None)
@@ -229,7 +213,7 @@ def test_every_model_is_itself_whatever_its_names_and_order(diagram: Diagram, dr
 def test_names_and_order_change_no_figure_and_it_stays_in_bounds(one: Diagram, other: Diagram,
                                                                  draw: random.Random) -> None:
     found = compare(one, other)
-    assert found == compare(one, disguised(other, draw))
+    assert found == compare(one, disguise(other, draw))
     for figure in (found.accuracy, found.precision, found.f1):
         assert 0 <= figure <= 1
 

@@ -24,7 +24,8 @@ from tests.departments.simulink.geometry import random_model
 from tests.departments.simulink.letters import LabelReader
 
 MODELS = sorted(path for path in (Path(layout.__file__).parent / "models").glob("*.yaml") if path.stem != "index")
-_HOSTILE = ["<script>alert(1)</script>", "</text></svg>", "&amp;&lt;", '" onload="x', "]]>", "a\x00b\x1b[31m", "\u202egnp.exe",
+_HOSTILE = ["<script>alert(1)</script>", "</text></svg>", "&amp;&lt;", '" onload="x', "]]>", "a\x00b\x1b[31m",
+            "\u202egnp.exe",
             "\ud800", "x" * 10_000, "ab " * 4000, "\n\n\t", "{Gain}", "%s", "漢字 模型", "\ufeff", "\ufffe"]
 
 
@@ -103,14 +104,15 @@ def test_a_shortened_name_is_whole_in_the_title() -> None:
 
 
 def test_a_lost_wire_is_dashed_and_told() -> None:
-    model = Diagram("m", {"A": DiagramBlock("Constant", {}, (0, 0, 30, 30)), "B": DiagramBlock("Scope", {}, (10, 10, 60, 60))},
-                    (Wire(End("A", "1"), End("B", "1")),))
+    blocks = {"A": DiagramBlock("Constant", {}, (0, 0, 30, 30)), "B": DiagramBlock("Scope", {}, (10, 10, 60, 60))}
+    model = Diagram("m", blocks, (Wire(End("A", "1"), End("B", "1")),))
     svg = draw(model)
     assert "stroke-dasharray" in svg
     assert "no way is free for the wire from A/1 to B/1" in svg
 
 
-@pytest.mark.parametrize(("orientation", "way"), [("right", (1, 0)), ("left", (-1, 0)), ("up", (0, -1)), ("down", (0, 1))])
+@pytest.mark.parametrize(("orientation", "way"), [
+    ("right", (1, 0)), ("left", (-1, 0)), ("up", (0, -1)), ("down", (0, 1))])
 def test_a_turned_block_has_its_front_there(orientation: str, way: tuple[int, int]) -> None:
     frame = frames_of(_alone("Gain", Orientation=orientation))["Block"]
     assert [terminal.way for terminal in frame.terminals if terminal.role == "out"] == [way]
