@@ -14,9 +14,9 @@ from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.frames import LINE, MARK_SIZE, NAME_SIZE, Box, Frame, Point, Terminal
 from chatdev.departments.simulink.layout import Picture, arrange
 from chatdev.departments.simulink.lettering import FONT, SPACING, clean, shorten, text_width
-from chatdev.runner.raster import rasterise
 from chatdev.departments.simulink.routing import Route
 from chatdev.departments.simulink.symbols import TEXT
+from chatdev.runner.raster import rasterise
 
 _PADDING = 20
 _INK, _NAME_INK, _WIRE, _LOST = "#1a1a1a", "#1f3864", "#1a1a1a", "#c00000"
