@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.simulink.faults import FaultRow, run_mistake, tables
+from benchmarks.simulink.faults import FaultRow, applies, run_mistake, tables
 from chatdev.departments.simulink.reference_models import reference_models
 
 LOOP = reference_models()["droop_loop"].diagram
@@ -22,6 +22,11 @@ def test_a_mistake_is_mended_unless_who_mends_it_is_left_out(
     row = run_mistake(LOOP, mistake, variant, tmp_path)
     assert (row.after, row.routes) == (after, route)
     assert row.success == bool(after)
+
+
+def test_a_mistake_that_nobody_can_make_is_left_out() -> None:
+    assert not applies("flips a direction", reference_models()["two_bus_grid"].diagram)
+    assert applies("flips a direction", LOOP)
 
 
 def test_the_tables_tell_means_and_how_many_succeed() -> None:
