@@ -103,12 +103,11 @@ def change(context: ToolContext) -> Verdict:
 
 @tool(reads=("investigation?", "given?", "change?"))
 def investigation(context: ToolContext) -> Any:
-    """The investigation as it goes on: what the Investigator wrote, the user's list, or the changed model, with every
-    display name as its block."""
-    known, changed = context.values.get("given") or {}, context.values.get("change")
-    if isinstance(changed, Mapping) and changed.get("investigation"):
-        return settle(changed["investigation"])
-    return settle(context.values.get("investigation") or known.get("investigation") or {})
+    """The investigation as it goes on, with every display name as its block: that of the changed model, the one that
+    agents wrote, or the user's list, whichever the step reads."""
+    sources = [context.values.get("change"), context.values, context.values.get("given")]
+    found = [one["investigation"] for one in sources if isinstance(one, Mapping) and one.get("investigation")]
+    return settle(found[0]) if found else {}
 
 
 @tool(reads=("investigation",))
