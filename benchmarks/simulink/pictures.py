@@ -4,9 +4,9 @@
 
 For each of the models that ship: `svg`, placing its blocks, leading its wires and writing the SVG, in milliseconds of
 the processor (median of five after one that warms up; at most 300 are promised for 60 blocks); `png`, making a PNG of
-that in the reading child, in milliseconds that pass. `--read`: of its names, those that rapidocr finds in pieces of the picture
-of 900 by 600 pixels that overlap, without being told where they are (a minute or two for each model). Writes
-benchmarks/results/simulink_pictures.json.
+that in the reading child, in milliseconds that pass. `--read`: of its names, those that rapidocr does not find in
+pieces of the picture of 900 by 600 pixels that overlap, without being told where they are (a minute or two for each).
+Writes benchmarks/results/simulink_pictures.json.
 """
 
 from __future__ import annotations

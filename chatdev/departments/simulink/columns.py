@@ -259,7 +259,7 @@ class Columns:
         for edge in (edge for edge in edges if not edge.level):
             more = edge.enters - edge.leaves + (_BELOW if edge.enters else -_BELOW)
             if edge.target in hung:
-                before.setdefault(edge.target, []).append(_Wish(edge.source, -more, 1))
+                before.setdefault(edge.target, []).append(_Wish(edge.source, -more, _WEIGHT))
             elif edge.source not in after:
                 after[edge.source] = [_Wish(edge.target, more, 1)]
         for bend, name in self.beside.items():

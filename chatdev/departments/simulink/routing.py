@@ -24,7 +24,7 @@ _NEAREST = 6  # pixels between lines of the grid that no port asks for
 _BY_NAME = 4  # pixels beside a name that belong to it
 _CLEARANCE = 2  # pixels around a block where no wire goes
 _BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 150, 60
-_GREED = 1.25  # a search that overrates the way still to go finds one nearly as good, and is ten times as fast
+_GREED = 1.15  # a search that overrates the way still to go finds one nearly as good, and is several times as fast
 _MOST_NODES = 1_500_000
 _ATTEMPTS = 4
 _NEVER = 1 << 60
@@ -322,8 +322,8 @@ class _Grid:
         return []
 
     def _left(self, start: int, down: int, goal: int, goal_down: int) -> Callable[[int], float]:
-        """What it takes about to go on to the goal from the nodes of a line: the length, and each stretch to come, which
-        is one where the node is level with the goal, and else two."""
+        """What it takes about to go on to the goal from the nodes of a line: the length, and each stretch to come; one
+        where the node is level with the goal, else two."""
         along, across = self.at[down], self.at[1 - down]
         end, aside = along[goal], _GREED * abs(across[start] - across[goal])
         one, two = aside + _BEND * (1 + (down == goal_down)), aside + _BEND * (2 + (down != goal_down))
