@@ -126,10 +126,11 @@ def names_apart(frames: Mapping[str, Frame]) -> dict[str, Frame]:
     taken = [frame.box for frame in frames.values()]
     for name, frame in frames.items():
         for choice in (frame, replace(frame, above=True), frame):
-            if not any(choice.room.meets(box) for box in taken):
+            room = choice.room
+            if not any(room.meets(box) for box in taken):
                 break
         placed[name] = choice
-        taken.append(choice.room)
+        taken.append(room)
     return placed
 
 

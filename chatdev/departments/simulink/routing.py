@@ -173,8 +173,8 @@ class _Grid:
         stubs = {(terminal.end, terminal.role): _stub(frame, terminal, boxes)
                  for frame in frames.values() for terminal in frame.terminals}
         buried = {key for key, ((x, y), _) in stubs.items()
-                  if any(name != key[0].block and frame.box.left <= x <= frame.box.right
-                         and frame.box.top <= y <= frame.box.bottom for name, frame in frames.items())}
+                  if any(name != key[0].block and box.left <= x <= box.right and box.top <= y <= box.bottom
+                         for name, box in zip(frames, boxes, strict=True))}
         xs, ys = (_lines(frames.values(), stubs.values(), row) for row in (0, 1))
         size = len(xs) * len(ys)
         if size > _MOST_NODES:
