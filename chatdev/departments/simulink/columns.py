@@ -25,6 +25,7 @@ _BAND = 50  # pixels between rows, at most
 _WEIGHT = 9  # of a block against a bend
 _BELOW = 40  # pixels below a port at the bottom where what feeds it stands best
 _SWEEPS = 8
+_WIDEST = 30_000  # pixels
 
 
 def move(frame: Frame, right: int, down: int) -> Frame:
@@ -102,7 +103,7 @@ class Columns:
         for name, frame in self.frames.items():
             start, wide = lefts[self.column[name]]
             placed[name] = replace(frame, at=(round_up(start + (wide - frame.size[0]) / 2), heights[name]))
-        return self._without_empty_bands(placed)
+        return _fold(self._without_empty_bands(placed))
 
     def _without_empty_bands(self, placed: Mapping[str, Frame]) -> dict[str, Frame]:
         """All that is below a band in which no block is, moved up until the band is as high as a wire or two need."""
@@ -259,7 +260,7 @@ class Columns:
         for edge in (edge for edge in edges if not edge.level):
             more = edge.enters - edge.leaves + (_BELOW if edge.enters else -_BELOW)
             if edge.target in hung:
-                before.setdefault(edge.target, []).append(_Wish(edge.source, -more, 1))
+                before.setdefault(edge.target, []).append(_Wish(edge.source, -more, _WEIGHT))
             elif edge.source not in after:
                 after[edge.source] = [_Wish(edge.target, more, 1)]
         for bend, name in self.beside.items():
@@ -286,6 +287,13 @@ class Columns:
 
     def _depth(self, name: str) -> int:
         return LINE * len(self.frames[name].name) + 5
+
+
+def _fold(placed: Mapping[str, Frame]) -> dict[str, Frame]:
+    """What is wider than a model may be goes on below, at the left."""
+    high = max(frame.at[1] + frame.size[1] for frame in placed.values()) - min(frame.at[1] for frame in placed.values())
+    return {name: move(frame, -(frame.at[0] // _WIDEST) * _WIDEST, (frame.at[0] // _WIDEST) * (high + 4 * CHANNEL))
+            for name, frame in placed.items()}
 
 
 def _monotone(wishes: Sequence[Sequence[float]]) -> list[float]:

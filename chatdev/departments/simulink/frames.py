@@ -126,10 +126,11 @@ def names_apart(frames: Mapping[str, Frame]) -> dict[str, Frame]:
     taken = [frame.box for frame in frames.values()]
     for name, frame in frames.items():
         for choice in (frame, replace(frame, above=True), frame):
-            if not any(choice.room.meets(box) for box in taken):
+            room = choice.room
+            if not any(room.meets(box) for box in taken):
                 break
         placed[name] = choice
-        taken.append(choice.room)
+        taken.append(room)
     return placed
 
 
@@ -167,15 +168,24 @@ def _role(port: BlockPort) -> Role:
 def _spots(ports: Sequence[BlockPort], face: Face, parameters: Mapping[str, str]
            ) -> Iterator[tuple[BlockPort, float, float, str]]:
     """Each port, where it is on a block of size 1, and what is written at it."""
-    on_top = [port for port in ports if face.symbol.ports == "top" or not (port.is_physical or port.name.isdecimal())]
+    on_top = [port for port in ports if _is_on_top(port, face)]
     yield from ((port, u, 0.0, "") for port, u in zip(on_top, _even(len(on_top)), strict=True))
     around = [_AROUND[place] for place in slots(parameters)] if face.symbol.ports == "round" else []
     marks = None if face.marks is None else iter(face.marks)
     for side, row in sides([port for port in ports if port not in on_top]):
-        spots = around if side == "left" and len(row) <= len(around) else [
-            (float(side == "right"), v) for v in _even(len(row))]
-        labels = [port.label if len(row) > 1 else "" for port in row] if marks is None else marks
-        yield from _with_marks(row, spots, iter(labels))
+        spots = [(float(side == "right"), v) for v in _even(len(row))]
+        if side == "left" and len(row) <= len(around):
+            spots = around
+        yield from _with_marks(row, spots, _labels(row) if marks is None else marks)
+
+
+def _is_on_top(port: BlockPort, face: Face) -> bool:
+    return face.symbol.ports == "top" or not (port.is_physical or port.name.isdecimal())
+
+
+def _labels(row: Sequence[BlockPort]) -> Iterator[str]:
+    """Of ports that have others beside them."""
+    return (port.label if len(row) > 1 else "" for port in row)
 
 
 def _with_marks(row: Sequence[BlockPort], spots: Sequence[tuple[float, float]], marks: Iterator[str]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from PIL import Image
 
@@ -78,8 +78,11 @@ def test_a_block_shows_what_its_parameters_say(type_name: str, parameters: dict[
 
 @pytest.mark.parametrize("text", _HOSTILE, ids=ascii)
 def test_names_and_values_are_text_and_never_markup(text: str) -> None:
-    model = Diagram(text, {text: DiagramBlock("Gain", {"Gain": text}), "B": DiagramBlock(text)},
-                    (Wire(End(text, "1"), End("B", text)), Wire(End("B", text), End(text, "1"))))
+    try:
+        model = Diagram(text, {text: DiagramBlock("Gain", {"Gain": text}), "B": DiagramBlock(text)},
+                        (Wire(End(text, "1"), End("B", "7")), Wire(End("B", "Port"), End(text, "1"))))
+    except ValueError:
+        model = _alone(clean(text) or "x", Gain=clean(text))  # a model refuses it; without what is not seen it may pass
     svg = draw(model)
     root = ElementTree.fromstring(svg.encode())
     assert {element.tag.rpartition("}")[2] for element in root.iter()} <= {
@@ -93,7 +96,11 @@ def test_names_and_values_are_text_and_never_markup(text: str) -> None:
 @given(st.text(max_size=60), st.text(max_size=40), st.sampled_from(sorted(SYMBOLS)))
 def test_any_text_makes_a_picture_that_can_be_parsed(name: str, value: str, type_name: str) -> None:
     keys = ["Value", "Gain", "Inputs", "Operator", "GotoTag", "Numerator", "Orientation", "Ports", "Outputs"]
-    ElementTree.fromstring(draw(Diagram("m", {name: DiagramBlock(type_name, dict.fromkeys(keys, value))})).encode())
+    try:
+        model = Diagram("m", {name: DiagramBlock(type_name, dict.fromkeys(keys, value))})
+    except ValueError:
+        reject()
+    ElementTree.fromstring(draw(model).encode())
 
 
 def test_a_shortened_name_is_whole_in_the_title() -> None:
