@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from chatdev.departments.simulink.catalogue import BlockType, catalogue
@@ -64,6 +64,14 @@ class Comparable:
         """How many connections there are."""
         return self.ways.total() + sum(len(net) - 1 for net in self.nets)
 
+    def part(self, blocks: Container[str]) -> Self:
+        """What is compared of these blocks alone."""
+        kinds = {name: kind for name, kind in self.kinds.items() if name in blocks}
+        ways = Counter({way: number for way, number in self.ways.items()
+                        if way.source in kinds and way.target in kinds})
+        nets = (tuple(pin for pin in net if pin.block in kinds) for net in self.nets)
+        return replace(self, kinds=kinds, ways=ways, nets=tuple(net for net in nets if net))
+
     def blocks_by_kind(self) -> dict[str, list[str]]:
         """The names of the blocks of each kind."""
         found: dict[str, list[str]] = {}
@@ -86,15 +94,14 @@ class _Record:
         known = catalogue().of(block.type)
         if known is None:
             return cls(f"unknown: {block.type}")
-        kind, parameters = _kind(known), known.with_defaults(block.parameters)
-        ports = _ports(known, block)
-        names = [port.name for port in ports if port.direction == "in" and not port.is_physical]
+        kind, parameters, ports = _kind(known), known.with_defaults(block.parameters), _ports(known, block)
+        names = _names(ports, "in")
         inputs = dict(zip(names, _places_of_inputs(kind, names, parameters), strict=True))
         terminals = {port.name: "" if kind in _TERMINALS_ALIKE else port.name for port in ports if port.is_physical}
-        outputs = [port.name for port in ports if port.name not in terminals and port.direction == "out"]
-        shape = "; ".join(" ".join(sorted(places)) for places in (inputs.values(), terminals.values(), outputs))
-        return cls(kind, (*(parameters.get(name, "").strip() for name in _defining_names()[kind]), shape), inputs,
-                   terminals)
+        shape = "; ".join(" ".join(sorted(places)) for places in (inputs.values(), terminals.values(),
+                                                                 _names(ports, "out")))
+        shown = [parameters.get(name, "").strip() for name in _defining_names()[kind]]
+        return cls(kind, (*shown, shape), inputs, terminals)
 
     def place_of_input(self, port: str) -> str:
         """What an input is to its block; one that is not there is like no other."""
@@ -110,6 +117,11 @@ def _ports(known: BlockType, block: DiagramBlock) -> list[BlockPort]:
         return known.ports_with(block.parameters)
     except ValueError:  # a number of ports that is none
         return []
+
+
+def _names(ports: Sequence[BlockPort], direction: str) -> list[str]:
+    """The names of the ports of signals in a direction."""
+    return [port.name for port in ports if port.direction == direction and not port.is_physical]
 
 
 def _places_of_inputs(kind: str, names: Sequence[str], parameters: Mapping[str, str]) -> Sequence[str]:

@@ -15,6 +15,8 @@ Match = dict[str, str]
 """Blocks that were asked for, by the blocks made that they are taken for."""
 _FEW = 200
 """Ways to match that are all tried."""
+_MANY, _SPARE = 200, 20
+"""Blocks made from which on one start has to do, and those of a kind, taken for nothing, that are tried instead."""
 _ROUNDS = 4
 """How many steps along the connections blocks are told apart by their surroundings."""
 _Links = dict[Any, list[tuple[tuple[str, ...], Any]]]
@@ -29,8 +31,9 @@ def best_match(asked: Comparable, made: Comparable) -> Match:
     ways = math.prod(math.perm(max(map(len, group)), min(map(len, group))) for group in groups)
     if ways <= _FEW:
         return max(_all_matches(groups), key=lambda match: _score(asked, made, match))
-    starts = (_grow(asked, made, rounds) for rounds in range(_ROUNDS + 1))
-    return max((_improve(asked, made, start, groups) for start in starts), key=lambda match: _score(asked, made, match))
+    depths = range(_ROUNDS + 1) if len(made.kinds) <= _MANY else (_ROUNDS,)
+    starts = (_grow(asked, made, rounds) for rounds in depths)
+    return max((_improve(asked, made, start) for start in starts), key=lambda match: _score(asked, made, match))
 
 
 def count_common_blocks(asked: Comparable, made: Comparable, match: Match) -> int:
@@ -104,17 +107,32 @@ def _all_matches(groups: list[tuple[list[str], list[str]]]) -> Iterator[Match]:
         yield dict(pair for pairs in chosen for pair in pairs)
 
 
-def _improve(asked: Comparable, made: Comparable, match: Match, groups: list[tuple[list[str], list[str]]]) -> Match:
+def _improve(asked: Comparable, made: Comparable, match: Match) -> Match:
     """Exchange what two blocks of a kind are taken for while that helps."""
+    groups = _exchangeable(asked, made, match)
+    made = made.part({name for blocks in groups for name in blocks})
+    pairs = [pair for blocks in groups for pair in combinations(blocks, 2)]
     best, improved = _score(asked, made, match), True
     while improved:
         improved = False
-        for one, other in (pair for blocks, _ in groups for pair in combinations(blocks, 2)):
-            tried = {**match, one: match.get(other, ""), other: match.get(one, "")}
-            tried = {theirs: ours for theirs, ours in tried.items() if ours}
-            if (score := _score(asked, made, tried)) > best:
+        for pair in pairs:
+            tried = _exchange(match, *pair)
+            if tried != match and (score := _score(asked, made, tried)) > best:
                 match, best, improved = tried, score, True
     return match
+
+
+def _exchangeable(asked: Comparable, made: Comparable, match: Match) -> list[list[str]]:
+    """The blocks of each kind that are taken for one, and some of those that are taken for nothing."""
+    wanted = set(asked.kinds.values())
+    groups = [blocks for kind, blocks in made.blocks_by_kind().items() if kind in wanted]
+    return [[name for name in blocks if name in match] + [name for name in blocks if name not in match][:_SPARE]
+            for blocks in groups]
+
+
+def _exchange(match: Match, one: str, other: str) -> Match:
+    tried = {**match, one: match.get(other, ""), other: match.get(one, "")}
+    return {theirs: ours for theirs, ours in tried.items() if ours}
 
 
 def _grow(asked: Comparable, made: Comparable, rounds: int) -> Match:

@@ -182,7 +182,7 @@ def test_the_ablations_leave_reviewer_and_locator_out() -> None:
 
 
 class Offices:
-    """An office for each run, one after the other: in the first task a block is missed, in the other the builder takes a
+    """An office for each run, one after the other: in one task a block is missed, in the other the builder takes a
     wrong path."""
 
     def __init__(self) -> None:

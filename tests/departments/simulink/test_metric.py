@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import replace
 
 import pytest
@@ -142,6 +143,14 @@ def test_a_missing_join_costs_one_connection_and_a_wrong_one_precision() -> None
     assert compare(loop, open_loop).connections == Share(3, 4, 3)
     short = model(f"{LINES}, C/LConn1 - C/RConn1", **LOOP)
     assert compare(loop, short).connections == Share(4, 4, 5)
+
+
+def test_a_thousand_blocks_are_compared_in_seconds() -> None:
+    lines = ", ".join(f"G{number}/1 > G{number + 1}/1" for number in range(999))
+    began = time.process_time()
+    found = compare(OPEN["audio_equaliser"], model(lines, **{f"G{number}": "Gain" for number in range(1000)}))
+    assert found.blocks == Share(19, 50, 1000)
+    assert time.process_time() - began < 20
 
 
 def test_nothing_asked_for_is_found_and_nothing_made_finds_nothing() -> None:
