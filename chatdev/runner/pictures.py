@@ -6,16 +6,14 @@ Formats: PNG (ISO/IEC 15948), JPEG (ITU-T T.81), GIF89a, WebP (RFC 9649).
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
-from chatdev.errors import ConfigError
-from chatdev.isolation.isolate import isolate
+from chatdev.errors import ConfigError, MissingProgram
 from chatdev.llm.base import Image
 from chatdev.plain_file import read_named
+from chatdev.runner.raster import rasterise
 
 LARGEST = 20 << 20
 """Bytes of a picture; model servers refuse larger ones."""
@@ -23,7 +21,6 @@ _MEDIA_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"
                 ".webp": "image/webp"}
 _SVG = ".svg"
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_ELSEWHERE = re.compile(r"<!ENTITY|href\s*=\s*([\"'])(?!\s*(?:#|data:|\1))", re.IGNORECASE)
 
 
 class DamagedPicture(ValueError):
@@ -116,25 +113,8 @@ def _is_drawing(data: bytes) -> bool:
 
 
 def _draw(data: bytes) -> bytes:
-    """The drawing as a PNG. Raises DamagedPicture, and ConfigError where nothing draws it."""
-    if find_spec("resvg_py") is None:
-        raise ConfigError("a drawing (SVG) needs the package resvg_py: pip install 'chatdev-chain[simulink]'; or give "
-                          "a PNG")
+    """The drawing as a PNG. Raises DamagedPicture."""
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DamagedPicture(f"it is no SVG: it is not UTF-8 text (byte {error.start})") from None
-    if _ELSEWHERE.search(text):
-        raise DamagedPicture("it names files outside of itself, which are not looked at; save it as a PNG")
-    return rasterise(text)
-
-
-@isolate(DamagedPicture)
-def rasterise(svg: str) -> bytes:
-    """An SVG as a PNG on white, in the child that parses. Raises DamagedPicture."""
-    import resvg_py
-
-    try:
-        return resvg_py.svg_to_bytes(svg_string=svg, background="#ffffff")
-    except ValueError as error:
-        raise DamagedPicture(f"it cannot be drawn: {error}") from None
+        return rasterise(data)
+    except (ConfigError, MissingProgram) as problem:
+        raise DamagedPicture(str(problem)) from None

@@ -8,13 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.departments.simulink.agreement import (
-    agreed_model,
-    read_given,
-    review_investigation,
-    settle,
-    to_investigation,
-)
+from chatdev.departments.simulink.agreement import agreed_model, parse_model, read_given, settle, to_investigation
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.change import change_model, list_differences
 from chatdev.departments.simulink.check_tool import judge_findings
@@ -26,8 +20,9 @@ from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.painter import draw
 from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_parts
 from chatdev.departments.simulink.program import write_program
+from chatdev.departments.simulink.review import review_investigation
 from chatdev.departments.simulink.views import describe_blocks, list_names, tabulate_blocks
-from chatdev.errors import ConfigError, ToolError
+from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
 from chatdev.tools.base import ToolContext, Verdict, render_file
 from chatdev.tools.function import tool
@@ -40,8 +35,8 @@ WRITERS = ("builder", "agents", "tool")
 _MOST = 30  # differences that agents read
 
 
-@tool()
-def given(context: ToolContext) -> dict[str, Any]:
+@tool(name="simulink.given")
+def read_inputs(context: ToolContext) -> dict[str, Any]:
     """Read what the user hands in beside a picture and words: `investigation` of a model or a list of blocks with
     connections, `model` (the text form of the model that is to be changed), `blocks` of a list without connections.
     A file that cannot be read ends the run before a model is paid."""
@@ -56,7 +51,7 @@ def given(context: ToolContext) -> dict[str, Any]:
     if text := inputs.get("model"):
         if not (inputs.get("task") or inputs.get("explanation")):
             raise ToolError("there is a model, but no request: say what is to be changed")
-        model = _parse(str(text), "the input `model`")
+        model = parse_model(str(text), "model")
         return {**found, "investigation": to_investigation(model), "model": model.text(),
                 "by_agents": writer == "agents"}
     if text := inputs.get("list"):
@@ -75,19 +70,20 @@ def guide(context: ToolContext) -> dict[str, Any]:
             "program": render_file(folder / "program.j2", model="model_name")}
 
 
-@tool(reads=("seen?", "given?", "investigation?"))
-def requested(context: ToolContext) -> list[dict[str, Any]]:
+@tool(reads=("seen?", "given?"), name="simulink.requested")
+def list_requested(context: ToolContext) -> list[dict[str, Any]]:
     """The blocks that are to be described: those that were seen, those of the user's list or model. Ends the run where
     the picture shows no block diagram."""
-    seen, known = context.values.get("seen") or {}, context.values.get("given") or {}
-    if seen and not seen.get("diagram"):
-        raise ToolError(f"there is no block diagram to build, says the Investigator: {seen.get('why') or 'no reason'}; "
-                        "give a picture of one, or describe it in words")
-    agreed = context.values.get("investigation") or known.get("investigation") or {}
-    found = seen.get("blocks") or known.get("blocks") or agreed.get("blocks") or []
-    if seen and not found:
+    seen, known = context.values.get("seen"), context.values.get("given") or {}
+    if not seen:
+        return list((known.get("investigation") or known)["blocks"])
+    if not seen["diagram"]:
+        why = seen["why"] or "no reason"
+        raise ToolError(f"there is no block diagram to build, says the Investigator: {why}; give a picture of one, or "
+                        "describe it in words")
+    if not seen["blocks"]:
         raise ToolError("the Investigator found no block; give a sharper picture, or describe the model in words")
-    return list(found)
+    return list(seen["blocks"])
 
 
 @tool(reads=("change?", "given"), name="simulink.change")
@@ -107,12 +103,11 @@ def change(context: ToolContext) -> Verdict:
 
 @tool(reads=("investigation?", "given?", "change?"))
 def investigation(context: ToolContext) -> Any:
-    """The investigation as it goes on: what the Investigator wrote, the user's list, or the changed model, with every
-    display name as its block."""
-    known, changed = context.values.get("given") or {}, context.values.get("change")
-    if isinstance(changed, Mapping) and changed.get("investigation"):
-        return settle(changed["investigation"])
-    return settle(context.values.get("investigation") or known.get("investigation") or {})
+    """The investigation as it goes on, with every display name as its block: that of the changed model, the one that
+    agents wrote, or the user's list, whichever the step reads."""
+    sources = [context.values.get("change"), context.values, context.values.get("given")]
+    found = [one["investigation"] for one in sources if isinstance(one, Mapping) and one.get("investigation")]
+    return settle(found[0]) if found else {}
 
 
 @tool(reads=("investigation",))
@@ -148,9 +143,10 @@ def program(context: ToolContext) -> dict[str, Any]:
 
 @tool(reads=("located?",))
 def route(context: ToolContext) -> dict[str, str]:
-    """Who mends a fault: `where` is code, investigation, or empty where nobody located it."""
+    """Who mends a fault: `where` is code (also where the locator had no answer), investigation, or empty where nobody
+    was asked."""
     located = context.values.get("located")
-    found = located if isinstance(located, Mapping) else {}
+    found = {"where": "code", **located} if isinstance(located, Mapping) else {}
     return {name: str(found.get(name) or "") for name in ("where", "why", "fix")}
 
 
@@ -218,14 +214,7 @@ def _findings(context: ToolContext) -> list[DiagramFinding]:
 def _given_model(context: ToolContext) -> Diagram | None:
     """The model that is to be changed."""
     text = (context.values.get("given") or {}).get("model")
-    return _parse(text, "the input `model`") if text else None
-
-
-def _parse(text: str, name: str) -> Diagram:
-    try:
-        return Diagram.parse(text, name)
-    except ConfigError as error:
-        raise ToolError(str(error)) from None
+    return parse_model(text, "model") if text else None
 
 
 def _built_model(executed: Any) -> Diagram | None:

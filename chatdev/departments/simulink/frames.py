@@ -24,6 +24,7 @@ MARK_SIZE = 9.0
 LINE = 14
 """Pixels from line to line of a name."""
 _GAP = 3
+_AROUND = ((0.5, 0.0), (0.0, 0.5), (0.5, 1.0))  # a circle's top, left and bottom
 Point = tuple[int, int]
 Role = Literal["in", "out", "both"]
 _TURNS = {"right": lambda u, v: (u, v), "left": lambda u, v: (1 - u, v),
@@ -125,10 +126,11 @@ def names_apart(frames: Mapping[str, Frame]) -> dict[str, Frame]:
     taken = [frame.box for frame in frames.values()]
     for name, frame in frames.items():
         for choice in (frame, replace(frame, above=True), frame):
-            if not any(choice.room.meets(box) for box in taken):
+            room = choice.room
+            if not any(room.meets(box) for box in taken):
                 break
         placed[name] = choice
-        taken.append(choice.room)
+        taken.append(room)
     return placed
 
 
@@ -166,22 +168,35 @@ def _role(port: BlockPort) -> Role:
 def _spots(ports: Sequence[BlockPort], face: Face, parameters: Mapping[str, str]
            ) -> Iterator[tuple[BlockPort, float, float, str]]:
     """Each port, where it is on a block of size 1, and what is written at it."""
-    named = [port for port in ports if not port.is_physical and not port.name.isdecimal()]
-    if face.symbol.ports == "top":
-        named = list(ports)
-    for number, port in enumerate(named):
-        yield port, (number + 0.5) / len(named), 0.0, ""
-    rest = [port for port in ports if port not in named]
-    places = slots(parameters) if face.symbol.ports == "round" else []
+    on_top = [port for port in ports if _is_on_top(port, face)]
+    yield from ((port, u, 0.0, "") for port, u in zip(on_top, _even(len(on_top)), strict=True))
+    around = [_AROUND[place] for place in slots(parameters)] if face.symbol.ports == "round" else []
     marks = None if face.marks is None else iter(face.marks)
-    for side, row in sides(rest):
-        around = side == "left" and len(row) <= len(places)
-        for number, port in enumerate(row):
-            mark = (port.label if len(row) > 1 else "") if marks is None else next(marks, "")
-            if around:
-                yield port, *((0.5, 0.0), (0.0, 0.5), (0.5, 1.0))[places[number]], mark
-            else:
-                yield port, float(side == "right"), (number + 0.5) / len(row), mark
+    for side, row in sides([port for port in ports if port not in on_top]):
+        spots = [(float(side == "right"), v) for v in _even(len(row))]
+        if side == "left" and len(row) <= len(around):
+            spots = around
+        yield from _with_marks(row, spots, _labels(row) if marks is None else marks)
+
+
+def _is_on_top(port: BlockPort, face: Face) -> bool:
+    return face.symbol.ports == "top" or not (port.is_physical or port.name.isdecimal())
+
+
+def _labels(row: Sequence[BlockPort]) -> Iterator[str]:
+    """Of ports that have others beside them."""
+    return (port.label if len(row) > 1 else "" for port in row)
+
+
+def _with_marks(row: Sequence[BlockPort], spots: Sequence[tuple[float, float]], marks: Iterator[str]
+                ) -> Iterator[tuple[BlockPort, float, float, str]]:
+    for port, (u, v) in zip(row, spots, strict=False):
+        yield port, u, v, next(marks, "")
+
+
+def _even(count: int) -> list[float]:
+    """So many places on a side of length 1."""
+    return [(number + 0.5) / count for number in range(count)]
 
 
 def _size(face: Face, spots: Sequence[tuple[BlockPort, float, float, str]], block: DiagramBlock) -> Point:
@@ -191,8 +206,9 @@ def _size(face: Face, spots: Sequence[tuple[BlockPort, float, float, str]], bloc
     most = max(sum(u == side for _, u, _, _ in spots) for side in (0.0, 1.0))
     width, height = face.size
     if face.marks is None and any(face.lines):
-        width += 10 * math.ceil(sum(max((text_width(mark, MARK_SIZE) for _, u, _, mark in spots if u == side), default=0)
-                                    for side in (0.0, 1.0)) / 10)
+        wide = {side: max((text_width(mark, MARK_SIZE) for _, u, _, mark in spots if u == side), default=0.0)
+                for side in (0.0, 1.0)}
+        width += 10 * math.ceil(sum(wide.values()) / 10)
     if most > 1:
         height = 20 * most * -(-height // (20 * most))
     top_row = sum(v == 0 for _, _, v, _ in spots)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 FONT = "DejaVu Sans"
 SPACING = 0.3
@@ -23,6 +24,7 @@ def clean(text: str) -> str:
     return " ".join(seen.split())
 
 
+@lru_cache(4096)
 def text_width(text: str, size: float) -> float:
     """Pixels."""
     widths = (_WIDTH.get(letter) or (0.65 if ord(letter) < 0x1100 else 1.0) for letter in text)

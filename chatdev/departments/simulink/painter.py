@@ -14,9 +14,9 @@ from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.frames import LINE, MARK_SIZE, NAME_SIZE, Box, Frame, Point, Terminal
 from chatdev.departments.simulink.layout import Picture, arrange
 from chatdev.departments.simulink.lettering import FONT, SPACING, clean, shorten, text_width
-from chatdev.departments.simulink.raster import rasterise
 from chatdev.departments.simulink.routing import Route
 from chatdev.departments.simulink.symbols import TEXT
+from chatdev.runner.raster import rasterise
 
 _PADDING = 20
 _INK, _NAME_INK, _WIRE, _LOST = "#1a1a1a", "#1f3864", "#1a1a1a", "#c00000"
@@ -45,7 +45,8 @@ def paint(picture: Picture) -> str:
     width, height = math.ceil(view.right - view.left), math.ceil(view.bottom - view.top)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
              f'viewBox="{_number(view.left)} {_number(view.top)} {width} {height}" '
-             f'font-family="{FONT}, Verdana, Arial, sans-serif" letter-spacing="{SPACING}" fill="none" stroke-linejoin="round">',
+             f'font-family="{FONT}, Verdana, Arial, sans-serif" letter-spacing="{SPACING}" fill="none" '
+             'stroke-linejoin="round">',
              f"<title>{escape(clean(picture.diagram.name))}</title>",
              *(f"<desc>{escape(clean(fault))}</desc>" for fault in picture.faults),
              f'<rect x="{_number(view.left)}" y="{_number(view.top)}" width="{width}" height="{height}" fill="#fff"/>']
@@ -57,9 +58,10 @@ def paint(picture: Picture) -> str:
 
 
 def view_of(picture: Picture) -> Box:
-    boxes = [box for frame in picture.frames.values() for box in (frame.box, frame.room)]
+    boxes: list[tuple[float, float, float, float]] = [
+        box for frame in picture.frames.values() for box in (frame.box, frame.room)]
     points = [point for route in picture.routes for path in route.paths for point in path.points]
-    boxes += [Box(x, y, x, y) for x, y in points]
+    boxes += [(x, y, x, y) for x, y in points]
     lefts, tops, rights, bottoms = zip(*boxes or [(0, 0, 100, 60)], strict=True)
     return Box(math.floor(min(lefts)) - _PADDING, math.floor(min(tops)) - _PADDING, max(rights) + _PADDING,
                max(bottoms) + _PADDING)
@@ -113,8 +115,9 @@ def _outline(frame: Frame) -> Iterator[str]:
     box, kind = frame.box, frame.face.symbol.outline
     style = f'fill="#fff" stroke="{_INK}" stroke-width="1.2"'
     wide, high = box.right - box.left, box.bottom - box.top
-    shapes = {"triangle": [(0, 0), (1, 0.5), (0, 1)], "goto": [(0, 0), (0.8, 0), (1, 0.5), (0.8, 1), (0, 1)],
-              "from": [(0, 0), (1, 0), (1, 1), (0, 1), (0.2, 0.5)]}
+    shapes: dict[str, list[tuple[float, float]]] = {
+        "triangle": [(0, 0), (1, 0.5), (0, 1)], "goto": [(0, 0), (0.8, 0), (1, 0.5), (0.8, 1), (0, 1)],
+        "from": [(0, 0), (1, 0), (1, 1), (0, 1), (0.2, 0.5)]}
     if kind in shapes:
         yield f'<polygon points="{_pairs(frame.turned(u, v) for u, v in shapes[kind])}" {style}/>'
     elif kind == "circle":
@@ -128,28 +131,29 @@ def _outline(frame: Frame) -> Iterator[str]:
 
 
 def _inside(frame: Frame) -> Iterator[str]:
-    symbol, box = frame.face.symbol, frame.box
+    symbol = frame.face.symbol
     if symbol.strokes:
-        def at(pair: re.Match[str]) -> str:
-            return _pairs([frame.turned(float(pair[1]) / 100, float(pair[2]) / 100)])
-
-        axes = "stroke-width=\"1.3\""
-        domains = [terminal.port.domain for terminal in frame.terminals if terminal.role == "both"]
-        colour = _DOMAINS.get(next((name for name in domains if name not in ("any", "ps")), ""), _INK)
-        yield f'<path d="{_PAIR.sub(at, symbol.strokes)}" stroke="{colour if symbol.outline == "bare" else _INK}" {axes}/>'
+        domains = (terminal.port.domain for terminal in frame.terminals if terminal.port.domain not in ("any", "ps"))
+        colour = _DOMAINS.get(next(domains, ""), _INK) if symbol.outline == "bare" else _INK
+        path = _PAIR.sub(lambda at: _pairs([frame.turned(float(at[1]) / 100, float(at[2]) / 100)]), symbol.strokes)
+        yield f'<path d="{path}" stroke="{colour}" stroke-width="1.3"/>'
     lines = [line for line in frame.face.lines if line]
-    if not lines or symbol.outline == "bar":
-        return
-    centre = (frame.turned(0.36, 0.5) if symbol.outline == "triangle" else frame.turned(0.5, 0.5))
-    share = {"triangle": 0.62, "goto": 0.8, "from": 0.8}.get(symbol.outline, 0.92)
-    room = (box.right - box.left) * share
-    size = _fitting(lines, room, (box.bottom - box.top) * (0.62 if symbol.outline == "triangle" else 0.92))
+    if lines and symbol.outline != "bar":
+        yield from _lettering(frame, lines)
+
+
+def _lettering(frame: Frame, lines: list[str]) -> Iterator[str]:
+    outline, box = frame.face.symbol.outline, frame.box
+    x, y = frame.turned(0.36 if outline == "triangle" else 0.5, 0.5)
+    across, down = {"triangle": (0.62, 0.62), "goto": (0.8, 0.92), "from": (0.8, 0.92)}.get(outline, (0.92, 0.92))
+    room = (box.right - box.left) * across
+    size = _fitting(lines, room, (box.bottom - box.top) * down)
     for number, line in enumerate(lines):
-        y = centre[1] + (number - (len(lines) - 1) / 2) * size * 1.3
-        yield _text(shorten(line, size, room), centre[0], y + size * 0.36, size)
+        middle = y + (number - (len(lines) - 1) / 2) * size * 1.3
+        yield _text(shorten(line, size, room), x, middle + size * 0.36, size)
     if frame.face.fraction:
         half = max(text_width(line, size) for line in lines) / 2 + 3
-        yield f'<path d="M{_pairs([(centre[0] - half, centre[1])])} H{_number(centre[0] + half)}" stroke="{_INK}"/>'
+        yield f'<path d="M{_pairs([(x - half, y)])} H{_number(x + half)}" stroke="{_INK}"/>'
 
 
 def _fitting(lines: list[str], room: float, height: float) -> float:
@@ -169,9 +173,9 @@ def _port(frame: Frame, terminal: Terminal, is_wired: bool) -> Iterator[str]:
         colour = _DOMAINS.get(terminal.port.domain, _INK)
         yield f'<rect x="{x - 2.5}" y="{y - 2.5}" width="5" height="5" fill="{colour}"/>'
     elif not is_wired:
-        tip, foot = (x + right * 4, y + down * 4) if terminal.role == "out" else (x, y), 4
-        wings = [(x + right * (0 if terminal.role == "out" else foot) + sign * down * 3,
-                  y + down * (0 if terminal.role == "out" else foot) + sign * right * 3) for sign in (1, -1)]
+        near, far = (x, y), (x + right * 4, y + down * 4)
+        tip, foot = (far, near) if terminal.role == "out" else (near, far)
+        wings = [(foot[0] + sign * down * 3, foot[1] + sign * right * 3) for sign in (1, -1)]
         yield f'<polyline points="{_pairs([wings[0], tip, wings[1]])}" stroke="{_INK}"/>'
     if terminal.mark:
         mark = shorten(clean(terminal.mark), MARK_SIZE, max(20.0, frame.size[0] * 0.55))

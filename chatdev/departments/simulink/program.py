@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chatdev.departments.simulink.agreement import settled_type
+from chatdev.departments.simulink.agreement import model_name, settled_type
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.layout import place
@@ -21,7 +21,9 @@ def write_program(model: Diagram) -> str:
     blocks = [(_path_of(block), name, _parameters_of(block)) for name, block in shown.blocks.items()]
     lines = [(f"{wire.source.block}/{wire.source.port}", f"{wire.target.block}/{wire.target.port}")
              for wire in order_wires(shown.wires)]
-    return render_file(_SHAPE, name=model.name, blocks=blocks, lines=lines, positioned=is_placed, literal=repr) + "\n"
+    program = render_file(_SHAPE, name=model_name(model.name), blocks=blocks, lines=lines, positioned=is_placed,
+                          literal=repr)
+    return f"{program}\n"
 
 
 def _path_of(block: DiagramBlock) -> str:

@@ -1,16 +1,17 @@
 """Orthogonal wires around blocks: for each net a tree, found path by path on a grid of few lines.
 
-The grid has the lines of the ports and some beside the blocks. A search goes from bend to bend: it counts length, bends,
-crossings and names that are crossed. No two nets share a stretch of a line, and no wire goes through a block; where that
-cannot be, the wire is given up and named.
+The grid has the lines of the ports and some beside the blocks. A search goes from bend to bend: it counts length,
+bends, crossings and names that are crossed. No two nets share a stretch of a line, and no wire goes through a block;
+where that cannot be, the wire is given up and named.
 """
 
 from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from chatdev.departments.simulink.diagram import Diagram, End
@@ -18,14 +19,15 @@ from chatdev.departments.simulink.frames import Box, Frame, Point, Role, Termina
 
 STUB = 10
 """Pixels that a wire goes straight on from a port, where there is room."""
-_PITCH, _TRACKS = 10, 8  # pixels between the lines beside a block, and how many there are
+_PITCH, _TRACKS = 10, 6  # pixels between the lines beside a block, and how many there are
 _NEAREST = 6  # pixels between lines of the grid that no port asks for
 _BY_NAME = 4  # pixels beside a name that belong to it
 _CLEARANCE = 2  # pixels around a block where no wire goes
 _BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 150, 60
-_GREED = 1.12  # a search that overrates the way still to go finds one nearly as good, and is six times as fast
+_GREED = 1.15  # a search that overrates the way still to go finds one nearly as good, and is several times as fast
 _MOST_NODES = 1_500_000
 _ATTEMPTS = 4
+_NEVER = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class _Net(NamedTuple):
 def route(diagram: Diagram, frames: Mapping[str, Frame]) -> list[Route]:
     """The wires of a model whose blocks are at their places, the same for the same model."""
     nets = list(_nets(diagram, frames))
-    order = sorted(range(len(nets)), key=lambda number: (nets[number].is_physical, _spread(nets[number], frames), number))
+    order = sorted(range(len(nets)), key=lambda net: (nets[net].is_physical, _spread(nets[net], frames), net))
     best: dict[int, Route] = {}
     for _ in range(_ATTEMPTS):
         found = _route_all(nets, order, frames)
@@ -80,23 +82,18 @@ def _count_lost(routes: Mapping[int, Route]) -> int:
 
 def _nets(diagram: Diagram, frames: Mapping[str, Frame]) -> Iterable[_Net]:
     ports = {(terminal.end, terminal.role): terminal for frame in frames.values() for terminal in frame.terminals}
+    rank = {end: number for number, (end, _) in enumerate(ports)}
 
     def at(end: End, *roles: Role) -> list[Terminal]:
         return [ports[end, role] for role in roles if (end, role) in ports][:1]
 
-    sources: dict[End, dict[End, None]] = {}
-    for source, target in (wire for wire in diagram.wires if not wire.is_physical):
-        sources.setdefault(source, {})[target] = None
-    for source, targets in sources.items():
-        found = at(source, "out", "both") + [terminal for target in targets for terminal in at(target, "in", "both")]
-        if len(found) > 1:
-            yield _Net(tuple(found), False)
-    rank = {end: number for number, (end, _) in enumerate(ports)}
-    for net in sorted(diagram.nets(), key=lambda net: min(rank.get(end, -1) for end in net)):
-        found = [terminal for end in sorted(net, key=lambda end: (rank.get(end, -1), end))
-                 for terminal in at(end, "both", "out", "in")]
-        if len(found) > 1:
-            yield _Net(tuple(found), True)
+    nets: dict[object, list[Terminal]] = {}
+    for source, target in dict.fromkeys(wire for wire in diagram.wires if not wire.is_physical):
+        nets.setdefault(source, at(source, "out", "both")).extend(at(target, "in", "both"))
+    for net in diagram.nets():
+        ends = sorted(net, key=lambda end: (rank.get(end, -1), end))
+        nets[net] = list(chain.from_iterable(at(end, "both", "out", "in") for end in ends))
+    return [_Net(tuple(terminals), not isinstance(key, End)) for key, terminals in nets.items() if len(terminals) > 1]
 
 
 def _spread(net: _Net, frames: Mapping[str, Frame]) -> int:
@@ -115,8 +112,8 @@ def _route_all(nets: Sequence[_Net], order: Sequence[int], frames: Mapping[str, 
     return {number: grid.connect(nets[number], number + 1) for number in order}
 
 
-def _stub(frame: Frame, terminal: Terminal, boxes: Iterable[Box]) -> int:
-    """How far a wire can go straight on: a third of the way to the next block, if that is less than usual."""
+def _stub(frame: Frame, terminal: Terminal, boxes: Iterable[Box]) -> tuple[Point, Point]:
+    """From a port straight on: a third of the way to the next block, if that is less than usual."""
     (x, y), (right, down) = frame.place_of(terminal), terminal.way
     room = float(3 * STUB)
     for box in boxes:
@@ -128,17 +125,31 @@ def _stub(frame: Frame, terminal: Terminal, boxes: Iterable[Box]) -> int:
             continue
         if ahead >= 0:
             room = min(room, ahead)
-    return int(room) // 3
+    length = int(room) // 3
+    return (x, y), (x + right * length, y + down * length)
 
 
-def _lines(needed: set[int], wished: Iterable[int]) -> list[int]:
-    """The lines that are needed, and of the others those that are not too near to another."""
+def _lines(frames: Collection[Frame], stubs: Iterable[tuple[Point, Point]], row: int) -> list[int]:
+    """Where lines of the grid are, across (0: their x) or down (1: their y): at ports, the ends of their stubs and in
+    the middle of blocks and names; beside blocks where none is too near; and far outside."""
+    lows, highs = ([int(frame.box[side]) for frame in frames] for side in (row, row + 2))
+    needed = {point[row] for stub in stubs for point in stub}
+    needed.update((low + high) // 2 for low, high in zip(lows, highs, strict=True))
+    needed.update(int(frame.room[row] + frame.room[row + 2]) // 2 for frame in frames)
+    needed |= {min(lows, default=0) - _PITCH * (_TRACKS + 2), max(highs, default=0) + _PITCH * (_TRACKS + 2)}
     kept = sorted(needed)
-    for at in wished:
+    for at in _wished(lows, highs):
         place = bisect_left(kept, at)
-        if all(abs(kept[i] - at) >= _NEAREST for i in (place - 1, place) if 0 <= i < len(kept)):
+        if all(abs(kept[near] - at) >= _NEAREST for near in (place - 1, place) if 0 <= near < len(kept)):
             kept.insert(place, at)
     return kept
+
+
+def _wished(lows: Sequence[int], highs: Sequence[int]) -> Iterable[int]:
+    """The tracks beside blocks, those nearest to a block first."""
+    for step in range(_PITCH, _PITCH * (_TRACKS + 1), _PITCH):
+        yield from (low - step for low in lows)
+        yield from (high + step for high in highs)
 
 
 @dataclass
@@ -159,30 +170,12 @@ class _Grid:
     def over(cls, frames: Mapping[str, Frame]) -> _Grid | None:
         """The free grid around the blocks; None where it would be too large."""
         boxes = [frame.box for frame in frames.values()]
-        buried: set[tuple[End, Role]] = set()
-        stubs: dict[tuple[End, Role], tuple[Point, Point]] = {}
-        needed: tuple[set[int], set[int]] = (set(), set())
-        for frame in frames.values():
-            for terminal in frame.terminals:
-                (x, y), length = frame.place_of(terminal), _stub(frame, terminal, boxes)
-                end = x + terminal.way[0] * length, y + terminal.way[1] * length
-                stubs[terminal.end, terminal.role] = (x, y), end
-                if any(other is not frame and box.left <= x <= box.right and box.top <= y <= box.bottom
-                       for other, box in zip(frames.values(), boxes, strict=True)):
-                    buried.add((terminal.end, terminal.role))
-                needed[0].update((x, end[0]))
-                needed[1].update((y, end[1]))
-            for low, high, row in ((frame.box.left, frame.box.right, 0), (frame.box.top, frame.box.bottom, 1)):
-                needed[row].add(int(low + high) // 2)
-            room = frame.room
-            needed[1].add(int(room.top + room.bottom) // 2)
-        for row, (low, high) in enumerate(((0, 2), (1, 3))):
-            least, most = min((box[low] for box in boxes), default=0), max((box[high] for box in boxes), default=0)
-            outside = _PITCH * (_TRACKS + 2)
-            needed[row].update((int(least) - outside, int(most) + outside))
-        wished = [[int(box[side]) + sign * _PITCH * step for step in range(1, _TRACKS + 1) for box in boxes
-                   for side, sign in ((row, -1), (row + 2, 1))] for row in (0, 1)]
-        xs, ys = (_lines(needed[row], dict.fromkeys(wished[row])) for row in (0, 1))
+        stubs = {(terminal.end, terminal.role): _stub(frame, terminal, boxes)
+                 for frame in frames.values() for terminal in frame.terminals}
+        buried = {key for key, ((x, y), _) in stubs.items()
+                  if any(name != key[0].block and box.left <= x <= box.right and box.top <= y <= box.bottom
+                         for name, box in zip(frames, boxes, strict=True))}
+        xs, ys = (_lines(frames.values(), stubs.values(), row) for row in (0, 1))
         size = len(xs) * len(ys)
         if size > _MOST_NODES:
             return None
@@ -247,7 +240,8 @@ class _Grid:
             return Route(*net, lost=net.terminals)
         tree: dict[int, None] = {start: None}
         edges: set[tuple[int, int]] = set()
-        paths, lost = [], []
+        paths: list[Path] = []
+        lost: list[Terminal] = []
         while rest:
             target = min(rest, key=lambda terminal: self._distance(tree, self.ends[terminal.end, terminal.role]))
             rest.remove(target)
@@ -259,7 +253,7 @@ class _Grid:
             if not turns:
                 lost.append(target)
                 continue
-            for one, other in zip(turns, turns[1:], strict=False):
+            for one, other in pairwise(turns):
                 self._take(one, other, number, tree, edges)
             ends = [(self.at[0][node], self.at[1][node]) for node in turns]
             port, _ = self.stubs[target.end, target.role]
@@ -277,7 +271,7 @@ class _Grid:
         for node in nodes:
             self.owner[down][node] = net
             tree[node] = None
-        edges.update(zip(nodes, nodes[1:], strict=False))
+        edges.update(pairwise(nodes))
         for node in (one, other):
             self.owner[0][node] = self.owner[1][node] = net
         step, at = (1, self.at[0]) if down else (len(self.xs), self.at[1])
@@ -301,17 +295,6 @@ class _Grid:
         """The nodes at the ends and bends of the cheapest path (A*); none where there is none. A state is twice a node,
         and one more when it is reached along a line down."""
         goal, goal_down = self.ends[target.end, target.role], int(target.way[0] == 0)
-        xs, ys = self.at
-        x, y = xs[goal], ys[goal]
-
-        def left(node: int, down: int) -> float:
-            """About so much more, when it was reached in this direction: the length, and each stretch to come."""
-            if node == goal:
-                return 0.0
-            level = (ys if down else xs)[node] == (y if down else x)  # then one stretch may do, else two
-            last = 1 - down if level else down
-            return _GREED * (abs(xs[node] - x) + abs(ys[node] - y)) + _BEND * (2 - level + (last != goal_down))
-
         best: dict[int, int] = {}
         before: dict[int, int] = {}
         heap: list[tuple[float, int, int]] = []  # estimate, cost negated, state
@@ -319,7 +302,7 @@ class _Grid:
             for down in (0, 1):  # as if reached in this direction: the next stretch is in the other
                 cost = _BRANCH if first is None else (-_BEND if down != int(first.way[0] == 0) else 0)
                 best[2 * node + down] = cost
-                heap.append((cost + left(node, down), -cost, 2 * node + down))
+                heap.append((cost + self._left(node, down, goal, goal_down)(node), -cost, 2 * node + down))
         heapq.heapify(heap)
         while heap:
             _, cost, state = heapq.heappop(heap)
@@ -327,15 +310,31 @@ class _Grid:
                 continue
             if state >> 1 == goal:
                 return self._trace(before, state)
+            down = 1 - (state & 1)
+            left = self._left(state >> 1, down, goal, goal_down)
             for node, spent in self._slide(state, _BEND - cost, net, tree, goal):
-                down = 1 - (state & 1)
                 reached = 2 * node + down
                 spent += _BEND * (node == goal and down != goal_down)
-                if spent < best.get(reached, 1 << 60):
+                if spent < best.get(reached, _NEVER):
                     best[reached] = spent
                     before[reached] = state
-                    heapq.heappush(heap, (spent + left(node, down), -spent, reached))
+                    heapq.heappush(heap, (spent + left(node), -spent, reached))
         return []
+
+    def _left(self, start: int, down: int, goal: int, goal_down: int) -> Callable[[int], float]:
+        """What it takes about to go on to the goal from the nodes of a line: the length, and each stretch to come; one
+        where the node is level with the goal, else two."""
+        along, across = self.at[down], self.at[1 - down]
+        end, aside = along[goal], _GREED * abs(across[start] - across[goal])
+        one, two = aside + _BEND * (1 + (down == goal_down)), aside + _BEND * (2 + (down != goal_down))
+
+        def left(node: int) -> float:
+            if node == goal:
+                return 0.0
+            ahead = abs(along[node] - end)
+            return two + _GREED * ahead if ahead else one
+
+        return left
 
     def _slide(self, state: int, cost: int, net: int, tree: Container[int], goal: int) -> list[tuple[int, int]]:
         """Where one can turn, both ways on a line as far as it is free, and what it costs to come there."""

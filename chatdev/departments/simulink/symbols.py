@@ -234,12 +234,17 @@ def face_of(type_name: str, parameters: Mapping[str, str]) -> Face:
     text = _fill(symbol.text, parameters) or ("" if symbol.strokes or symbol.marks else _type_text(type_name))
     lines = [_short(line) for line in text.split("\n")]
     fraction = len(lines) == 2 and (symbol.fraction or text == _SHOWN["reciprocal"])
-    width, height = symbol.size
-    room = max((text_width(line, TEXT) for line in lines), default=0) * (1.3 if symbol.outline == "triangle" else 1)
-    if symbol.outline != "bar":
-        width, height = max(width, room + 16 if room else 0), max(height, 16 * len(lines) + 8 if len(lines) > 2 else 0)
-        width, height = 10 * math.ceil(width / 10), 10 * math.ceil(height / 10)
-    return Face(symbol, lines, fraction, (width, height), _marks(symbol, parameters))
+    return Face(symbol, lines, fraction, _size(symbol, lines), _marks(symbol, parameters))
+
+
+def _size(symbol: Symbol, lines: list[str]) -> tuple[int, int]:
+    """The symbol's own, or what its text needs, in tens."""
+    if symbol.outline == "bar":
+        return symbol.size
+    room = max(text_width(line, TEXT) for line in lines) * (1.3 if symbol.outline == "triangle" else 1)
+    width = max(symbol.size[0], room + 16 if room else 0)
+    height = max(symbol.size[1], 16 * len(lines) + 8 if len(lines) > 2 else 0)
+    return 10 * math.ceil(width / 10), 10 * math.ceil(height / 10)
 
 
 def _type_text(type_name: str) -> str:
@@ -300,7 +305,8 @@ def _polynomial(value: str, variable: str) -> str:
         shown = number.removeprefix("+")
         if shown.strip("-0.") == "" and len(numbers) > 1:
             continue
-        letter = ["", variable][power] if power < 2 else f"{variable}{''.join('⁰¹²³⁴⁵⁶⁷⁸⁹'[int(d)] for d in str(power))}"
+        raised = "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power)) if power > 1 else ""
+        letter = variable + raised if power else ""
         if letter and shown in ("1", "-1"):
             shown = shown[:-1]
         terms.append(f"{shown}{letter}")

@@ -10,7 +10,7 @@ from PIL import Image
 
 from chatdev.departments.simulink.layout import Picture
 from chatdev.departments.simulink.painter import paint, view_of
-from chatdev.departments.simulink.raster import rasterise
+from chatdev.runner.raster import rasterise
 
 _SCALE = 2.0
 _AROUND = (2, 6)  # pixels beside a line that are looked at, too; the reader is fond of neither for each name
@@ -37,9 +37,10 @@ class LabelReader:
             for number, line in enumerate(frame.name):
                 top = room.top + high * number
                 for around in _AROUND:
-                    box = (room.left - around - view.left, top - 1 - view.top, room.right + around - view.left,
-                           top + high + 1 - view.top)
-                    found = self._read(image.crop(tuple(int(scale * side) for side in box)))
+                    left, right = room.left - around - view.left, room.right + around - view.left
+                    upper, lower = top - 1 - view.top, top + high + 1 - view.top
+                    found = self._read(image.crop((int(scale * left), int(scale * upper), int(scale * right),
+                                                   int(scale * lower))))
                     if _plain(line) in _plain(found):
                         break
                 else:

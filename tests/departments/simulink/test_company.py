@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+import chatdev
 from chatdev import Company, Run
+from chatdev.departments.simulink import execute
 from chatdev.departments.simulink.agreement import to_investigation
-from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.painter import draw, draw_png
 from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.errors import ConfigError
@@ -251,3 +253,34 @@ def test_a_reviewer_who_accepts_too_early_makes_no_success(chat_server: ChatServ
     run = run_company(chat_server, tmp_path, Lenient(BALL, spoil_list=miss_block))
     assert run.status == "failure"
     assert "is not connected" in run.values["verdict"]["report"]
+
+
+@pytest.mark.tool
+def test_a_run_plays_again_without_any_model(chat_server: ChatServer, tmp_path: Path) -> None:
+    run = run_company(chat_server, tmp_path, Office(BALL, **MISTAKES["flips a direction"]))
+    asked = len(chat_server.requests)
+    again = chatdev.replay(run.folder)
+    assert again.success, again.reason
+    assert again.values["verdict"] == run.values["verdict"]
+    assert len(chat_server.requests) == asked
+
+
+@pytest.mark.tool
+def test_a_program_without_an_end_is_ended_and_replaced(
+        chat_server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(Office):
+        def _builder(self, said: list[str]) -> str:
+            return "build_model.py\n```python\nwhile True:\n    pass\n```"
+
+    monkeypatch.setattr(execute, "_LIMITS", replace(execute._LIMITS, seconds=1.0))
+    run = run_company(chat_server, tmp_path, Endless(BALL))
+    assert run.success, run.reason
+    assert "still ran after 1 seconds" in said(chat_server, "locate_fault")
+
+
+@pytest.mark.tool
+def test_a_block_whose_ports_nobody_knows_is_not_judged(chat_server: ChatServer, tmp_path: Path) -> None:
+    odd = replace(BALL, blocks={**BALL.blocks, "Floor Stiffness": DiagramBlock("MATLAB Function")})
+    run = run_company(chat_server, tmp_path, Office(odd))
+    assert run.status == "unjudged", run.values["verdict"]["report"]
+    assert "Nobody knows the ports of: Floor Stiffness" in run.reason

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.departments.simulink.agreement import review_investigation, to_investigation
+from chatdev.departments.simulink.agreement import to_investigation
 from chatdev.departments.simulink.change import change_model
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.reference_models import reference_models
+from chatdev.departments.simulink.review import review_investigation
 from tests.departments.simulink.office import Office
 from tests.support.chat_server import ChatServer
 
@@ -89,6 +90,24 @@ def test_what_nobody_asked_to_change_is_not_let_go(chat_server: ChatServer, tmp_
     assert "the block Gravity is changed, and nobody asked for that" in told
     built = Diagram.parse(run.software.text("model.yaml"), "model.yaml")
     assert built.blocks["Gravity"].parameters == {"Value": "-9.81"}
+
+
+@pytest.mark.tool
+def test_what_a_review_mends_of_a_change_is_built(chat_server: ChatServer, tmp_path: Path) -> None:
+    """The speed is a scope's second input, and the scope has only one."""
+    short = {**NOTHING, "connect": ["Velocity/1 -> Record/2"]}
+    whole = {**short, "set": [{"block": "Record", "parameters": {"NumInputPorts": "2"}}]}
+    office = Changing(change_model(BALL, whole).model)
+    office.changes = [short]
+    office._reviewer = lambda said: Office._reviewer(office, said)  # type: ignore[method-assign]  # passes findings on
+    office._unit_test_review = lambda said: json.dumps(to_investigation(office.truth))  # type: ignore[method-assign]
+    chat_server.route(office)
+    run = Company.load("simugen").run("Show the speed, too.", model="m", base_url=chat_server.url, name="Model",
+                                      warehouse=tmp_path / "warehouse", inputs={"model": BALL.text().encode()})
+    assert run.success, run.reason
+    built = Diagram.parse(run.software.text("model.yaml"), "model.yaml")
+    assert built.blocks["Record"].parameters["NumInputPorts"] == "2"
+    assert "What was asked for:" in str(chat_server.requests[1].body["messages"])
 
 
 @pytest.mark.parametrize(("step", "entry", "problem"), [

@@ -1,4 +1,4 @@
-"""SVG as PNG. What is handed in may be anybody's, so it is checked and rendered in the child that reads what others wrote.
+"""SVG as PNG. What is handed in may be anybody's: it is checked and rendered in the child that reads what others wrote.
 
 resvg renders it. That draws no text, and says nothing, when it has no font; so a font is named, or its lack told.
 """
@@ -18,7 +18,8 @@ LONGEST = 20 << 20
 LARGEST = 4096
 """Pixels of a PNG's side; larger pictures are made smaller."""
 _DEEPEST, _MOST_ELEMENTS = 100, 200_000
-_FONT = "DejaVuSans.ttf"
+_DPI = 96  # without it, lengths in mm and pt are nothing to resvg
+_FAMILY, _FONT = "DejaVu Sans", "DejaVuSans.ttf"
 _FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts", "/System/Library/Fonts/Supplemental",
             "C:/Windows/Fonts")
 _OTHERS = (_FONT, "Verdana.ttf", "verdana.ttf", "Arial.ttf", "arial.ttf", "LiberationSans-Regular.ttf",
@@ -32,20 +33,20 @@ _UNSAID = (300.0, 150.0)
 
 @isolate(ConfigError, MissingProgram)
 def rasterise(svg: bytes, scale: float | int = 1.0, system_fonts: bool = True) -> bytes:
-    """The picture as PNG on white, `scale` pixels for each of its own. Raises ConfigError for what is no SVG, names other
-    files, or takes more than a picture may; MissingProgram without a renderer or a font."""
+    """The picture as PNG on white, `scale` pixels for each of its own. Raises ConfigError for what is no SVG, names
+    other files, or takes more than a picture may; MissingProgram without a renderer or a font."""
     try:
         import resvg_py
     except ImportError:
-        raise MissingProgram("PNG pictures need resvg; pip install 'chatdev-chain[simulink]'") from None
+        raise MissingProgram("an SVG as PNG needs resvg; pip install resvg_py") from None
     font = find_font()
-    text, (width, height) = _checked(svg)
+    text, (width, height) = _check(svg)
     zoom = min(scale, LARGEST / max(width, height))
     try:
         return bytes(resvg_py.svg_to_bytes(
-            svg_string=text, zoom=zoom, dpi=96, background="#ffffff", skip_system_fonts=not system_fonts, font_files=[str(font)],
-            serif_family="DejaVu Sans", sans_serif_family="DejaVu Sans", monospace_family="DejaVu Sans",
-            font_family="DejaVu Sans"))
+            svg_string=text, zoom=zoom, dpi=_DPI, background="#ffffff", font_files=[str(font)],
+            skip_system_fonts=not system_fonts, font_family=_FAMILY, serif_family=_FAMILY, sans_serif_family=_FAMILY,
+            monospace_family=_FAMILY))
     except ValueError as error:
         raise ConfigError(f"the SVG cannot be rendered ({error}); export it anew, or hand in a PNG") from None
 
@@ -61,11 +62,11 @@ def find_font() -> Path:
         for name in _OTHERS:
             if found := next(iter(sorted(folder.rglob(name))), None) if folder.is_dir() else None:
                 return found
-    raise MissingProgram("PNG pictures need a font, and none is found; pip install matplotlib (it brings DejaVu Sans), or "
-                         f"install one of {', '.join(_OTHERS)}")
+    raise MissingProgram("PNG pictures need a font, and none is found; pip install matplotlib (it brings DejaVu Sans), "
+                         f"or install one of {', '.join(_OTHERS)}")
 
 
-def _checked(svg: bytes) -> tuple[str, tuple[float, float]]:
+def _check(svg: bytes) -> tuple[str, tuple[float, float]]:
     """The text of a harmless SVG, and its size in pixels."""
     if len(svg) > LONGEST:
         raise ConfigError(f"the SVG has {len(svg) >> 20} MiB, more than {LONGEST >> 20}; hand in a PNG of it")
@@ -75,15 +76,15 @@ def _checked(svg: bytes) -> tuple[str, tuple[float, float]]:
         text = svg.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError("the SVG is not in UTF-8; save it as plain SVG") from None
-    check = _Check()
+    walk = _Walk()
     try:
-        check.parser.Parse(text.encode(), True)
+        walk.parser.Parse(text.encode(), True)
     except expat.ExpatError as error:
         raise ConfigError(f"this is no SVG: {error}") from None
-    return text, check.size
+    return text, walk.size
 
 
-class _Check:
+class _Walk:
     """Walks through an SVG, refuses what reaches beyond it, and keeps its size. Raises ConfigError."""
 
     def __init__(self) -> None:
@@ -105,17 +106,17 @@ class _Check:
         self._depth += 1
         self._elements += 1
         if self._depth > _DEEPEST or self._elements > _MOST_ELEMENTS:
-            raise ConfigError(f"the SVG has more than {_MOST_ELEMENTS} elements, or more than {_DEEPEST} in each other; "
-                              "hand in a PNG of it")
+            raise ConfigError(f"the SVG has more than {_MOST_ELEMENTS} elements, or more than {_DEEPEST} in each "
+                              "other; hand in a PNG of it")
         if self._depth == 1:
             if plain != "svg":
                 raise ConfigError(f"this is no SVG: it begins with <{plain[:40]}>")
             self.size = _size(attributes)
         for key, value in attributes.items():
             is_link = key.rpartition("}")[2] in ("href", "src")
-            if is_link and plain != "a" and not _INSIDE.match(value.strip()) or _LINK.search(value):
-                raise ConfigError(f"the SVG names another file ({value.strip()[:80]!r} in <{plain[:40]}>); embed it, or "
-                                  "hand in a PNG")
+            if (is_link and plain != "a" and not _INSIDE.match(value.strip())) or _LINK.search(value):
+                raise ConfigError(f"the SVG names another file ({value.strip()[:80]!r} in <{plain[:40]}>); embed it, "
+                                  "or hand in a PNG")
 
     def _end(self, name: str) -> None:
         self._depth -= 1

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from chatdev.departments.simulink import raster
-from chatdev.departments.simulink.raster import LARGEST, find_font, rasterise
 from chatdev.errors import ConfigError, MissingProgram
+from chatdev.runner import raster
+from chatdev.runner.raster import LARGEST, find_font, rasterise
 
 _HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="200" height="100">'
 
@@ -86,7 +86,7 @@ def test_a_document_type_without_entities_is_nothing_to_fear() -> None:
     assert rasterise(kind + _svg('<a href="https://example.org"><rect width="9" height="9"/></a>'))
 
 
-def test_a_font_is_found_without_matplotlib_or_its_lack_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_font_is_found_without_matplotlib_or_its_lack_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(raster, "_FOLDERS", (str(tmp_path),))
     with pytest.raises(MissingProgram, match="pip install matplotlib"):
