@@ -30,7 +30,7 @@ PUBLISHED = {  # documented imports: of hidden tests (docs/evaluation.md) and of
     "evaluation/cases.py": {"tried", "written"}, "evaluation/trial.py": {"crashed", "said"},
     "batch/ray_cluster.py": {"joined"},
 }
-MOST_COMPLEX = 15  # functions above complexity 10
+MOST_COMPLEX = {False: 15, True: 20}  # functions above complexity 10: of the core, and of departments (geometry)
 TEST_NAME = 70  # characters, at which a name is too long
 MANY_FILES = 5  # above which a folder needs a README
 NO_README = {  # patterns of folders that need none, and why
@@ -56,7 +56,9 @@ def test_no_function_is_named_by_a_participle_or_adverb() -> None:
 
 def test_few_functions_are_complex_and_none_very() -> None:
     assert TREE.complex_functions(TOO_COMPLEX) == []
-    assert len(found := TREE.complex_functions(COMPLEX)) <= MOST_COMPLEX, found
+    for of_departments, most in MOST_COMPLEX.items():
+        found = [line for line in TREE.complex_functions(COMPLEX) if line.startswith("departments/") is of_departments]
+        assert len(found) <= most, found
 
 
 @pytest.mark.parametrize("name", ["told", "_kept", "again", "laid_out", "gone_on", "opened_in", "apart"])

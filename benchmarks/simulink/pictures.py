@@ -23,7 +23,7 @@ from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_resu
 from chatdev.departments.simulink import layout
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.painter import draw
-from chatdev.departments.simulink.raster import rasterise
+from chatdev.runner.raster import rasterise
 
 MODELS = Path(layout.__file__).parent / "models"
 RESULTS = RESULTS_FOLDER / "simulink_pictures.json"
