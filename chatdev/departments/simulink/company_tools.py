@@ -161,11 +161,11 @@ def deliver(context: ToolContext) -> dict[str, Any]:
     places = {name: block.position for name, block in wanted.blocks.items() if block.position}
     model = place(replace(built, about=wanted.about).with_positions(places) if built else wanted)
     files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
-    if REPORT_FILE in context.software:
-        changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
+    changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
+    if REPORT_FILE in context.software or changes is not None:
+        text = context.software.get(REPORT_FILE, b"").decode("utf-8", "replace").rstrip()
         added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes)
-        text = context.software[REPORT_FILE].decode("utf-8", "replace")
-        files[REPORT_FILE] = f"{text.rstrip()}\n\n{added}\n"
+        files[REPORT_FILE] = f"{text}\n\n{added}\n".lstrip()
     return {"files": files}
 
 
