@@ -180,7 +180,9 @@ def principles(context: ToolContext) -> str:
 def judge(context: ToolContext) -> Verdict:
     """Judge the model: the program builds it without an error, it is what was agreed on, and the checks find no error.
     Where a block's ports are known to nobody, or MATLAB built what cannot be seen here, nothing confirms it."""
-    built = _build(context)
+    built, changed = _build(context), context.values.get("change")
+    if isinstance(changed, Mapping) and changed.get("passed") is False:
+        return Verdict(False, f"The change was not carried out.\n{changed.get('report')}", 0.5, built.evidence)
     model = _built_model(built.to_dict())
     if not built.passed or model is None:
         return Verdict(built.passed, built.report, built.score, built.evidence, judged=not built.passed)
