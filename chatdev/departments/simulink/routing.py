@@ -23,7 +23,7 @@ _PITCH, _TRACKS = 10, 6  # pixels between the lines beside a block, and how many
 _NEAREST = 6  # pixels between lines of the grid that no port asks for
 _BY_NAME = 4  # pixels beside a name that belong to it
 _CLEARANCE = 2  # pixels around a block where no wire goes
-_BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 150, 60
+_BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 400, 60
 _GREED = 1.15  # a search that overrates the way still to go finds one nearly as good, and is several times as fast
 _MOST_NODES = 1_500_000
 _ATTEMPTS = 4
@@ -138,14 +138,14 @@ def _lines(frames: Collection[Frame], stubs: Iterable[tuple[Point, Point]], row:
     needed.update(int(frame.room[row] + frame.room[row + 2]) // 2 for frame in frames)
     needed |= {min(lows, default=0) - _PITCH * (_TRACKS + 2), max(highs, default=0) + _PITCH * (_TRACKS + 2)}
     kept = sorted(needed)
-    for at in _wished(lows, highs):
+    for at in _tracks(lows, highs):
         place = bisect_left(kept, at)
         if all(abs(kept[near] - at) >= _NEAREST for near in (place - 1, place) if 0 <= near < len(kept)):
             kept.insert(place, at)
     return kept
 
 
-def _wished(lows: Sequence[int], highs: Sequence[int]) -> Iterable[int]:
+def _tracks(lows: Sequence[int], highs: Sequence[int]) -> Iterable[int]:
     """The tracks beside blocks, those nearest to a block first."""
     for step in range(_PITCH, _PITCH * (_TRACKS + 1), _PITCH):
         yield from (low - step for low in lows)
