@@ -101,7 +101,7 @@ class _Work:
 
     def _is_there(self, name: Any) -> bool:
         self.touched.append(str(name))
-        if name in self.model.blocks:
+        if isinstance(name, str) and name in self.model.blocks:
             return True
         near = nearest(str(name), self.model.blocks, 1)
         self.problems.append(f"there is no block {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")

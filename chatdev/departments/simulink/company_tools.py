@@ -161,11 +161,11 @@ def deliver(context: ToolContext) -> dict[str, Any]:
     places = {name: block.position for name, block in wanted.blocks.items() if block.position}
     model = place(replace(built, about=wanted.about).with_positions(places) if built else wanted)
     files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
-    if REPORT_FILE in context.software:
-        changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
+    changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
+    if REPORT_FILE in context.software or changes is not None:
+        text = context.software.get(REPORT_FILE, b"").decode("utf-8", "replace").rstrip()
         added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes)
-        text = context.software[REPORT_FILE].decode("utf-8", "replace")
-        files[REPORT_FILE] = f"{text.rstrip()}\n\n{added}\n"
+        files[REPORT_FILE] = f"{text}\n\n{added}\n".lstrip()
     return {"files": files}
 
 
@@ -180,7 +180,9 @@ def principles(context: ToolContext) -> str:
 def judge(context: ToolContext) -> Verdict:
     """Judge the model: the program builds it without an error, it is what was agreed on, and the checks find no error.
     Where a block's ports are known to nobody, or MATLAB built what cannot be seen here, nothing confirms it."""
-    built = _build(context)
+    built, changed = _build(context), context.values.get("change")
+    if isinstance(changed, Mapping) and changed.get("passed") is False:
+        return Verdict(False, f"The change was not carried out.\n{changed.get('report')}", 0.5, built.evidence)
     model = _built_model(built.to_dict())
     if not built.passed or model is None:
         return Verdict(built.passed, built.report, built.score, built.evidence, judged=not built.passed)

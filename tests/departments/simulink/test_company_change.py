@@ -83,6 +83,13 @@ def test_a_change_that_cannot_be_done_goes_back_with_the_reason(chat_server: Cha
 
 
 @pytest.mark.tool
+def test_a_change_that_is_never_carried_out_is_no_success(chat_server: ChatServer, tmp_path: Path) -> None:
+    run = change(chat_server, tmp_path, *[NOTHING] * 4)
+    assert run.status == "failure"
+    assert "The change was not carried out.\nNothing is changed." in run.values["verdict"]["report"]
+
+
+@pytest.mark.tool
 def test_what_nobody_asked_to_change_is_not_let_go(chat_server: ChatServer, tmp_path: Path) -> None:
     run = change(chat_server, tmp_path, SOFTER, spoils=True)
     assert run.success, run.reason

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
-from benchmarks.simulink.faults import FaultRow, applies, run_mistake, tables
+from benchmarks.simulink.faults import RESULTS, VARIANTS, FaultRow, applies, run_mistake, tables
+from benchmarks.study import read_results
 from chatdev.departments.simulink.reference_models import reference_models
 
 LOOP = reference_models()["droop_loop"].diagram
@@ -36,3 +38,12 @@ def test_the_tables_tell_means_and_how_many_succeed() -> None:
     table = tables(rows)
     assert "| forgets a line | port types | code | 100.0 % | 100.0 % |" in table
     assert "| forgets a line | 100.0 % (1) | 100.0 % (1) | 50.0 % (0) | 50.0 % (0) |" in table
+
+
+def test_the_study_on_record_says_what_each_ablation_loses() -> None:
+    rows = [FaultRow(**row) for row in read_results(RESULTS)["rows"]]
+    means = {name: fmean(one.after for one in rows if one.variant == name) for name in VARIANTS}
+    assert means["whole"] == 1.0
+    assert means["without both"] < means["without locator"] < means["without reviewer"] < 1.0
+    assert {tuple(one.routes) for one in rows} == {(), ("code",), ("investigation",)}
+    assert all(one.success for one in rows if one.variant == "whole")
