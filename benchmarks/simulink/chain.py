@@ -13,11 +13,11 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.program import MatlabEngine
@@ -26,7 +26,7 @@ from chatdev.departments.simulink.execute import execute_program
 from chatdev.sandbox.kinds import find_sandbox
 
 BLOCKS = 1000
-RESULTS = RESULTS_FOLDER / "simulink_chain.json"
+BEGIN, END = "<!-- chain: written by python -m benchmarks.simulink.chain -->", "<!-- end of chain -->"
 _GAIN, _RESISTOR = "simulink/Math Operations/Gain", "fl_lib/Electrical/Electrical Elements/Resistor"
 
 
@@ -94,14 +94,20 @@ def _program_of(chain: Callable[[Any], None]) -> str:
     return "\n".join([*writer.lines, "eng.save_system('chain', nargout=0)", ""])
 
 
-def main() -> None:
-    """Measure, write the results, print them."""
+def measure() -> dict[str, Any]:
+    """Milliseconds of the processor by kind of chain."""
     rows = {name: {"build": round(statistics.median(build_times(chain, 9)), 1),
                    "whole": round(statistics.median(_whole_times(chain, 3)))} for name, chain in CHAINS.items()}
-    write_results(RESULTS, {"machine": machine(), "blocks": BLOCKS, "milliseconds": rows})
-    print(markdown_table([f"{BLOCKS} blocks", "build (ms)", "whole (ms)"],
-                         [(name, f"{row['build']}", f"{row['whole']}") for name, row in rows.items()]))
+    return {"machine": machine(), "blocks": BLOCKS, "milliseconds": rows}
 
+
+def tables(study: Mapping[str, Any]) -> str:
+    """How long a chain takes."""
+    return markdown_table([f"{study['blocks']} blocks", "build (ms)", "whole (ms)"],
+                          [(name, row["build"], row["whole"]) for name, row in study["milliseconds"].items()])
+
+
+STUDY = KeptStudy(measure, tables, RESULTS_FOLDER / "simulink_chain.json", ROOT / "docs" / "simulink.md", (BEGIN, END))
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev import Company
 from chatdev.departments.simulink.agreement import agreed_model, to_investigation
 from chatdev.departments.simulink.diagram import Diagram
@@ -30,6 +30,7 @@ from chatdev.departments.simulink.reference_models import reference_models
 from tests.departments.simulink.office import MISTAKES, Office
 from tests.support.chat_server import ChatServer
 
+BEGIN, END = "<!-- faults: written by python -m benchmarks.simulink.faults -->", "<!-- end of faults -->"
 RESULTS = RESULTS_FOLDER / "simulink_faults.json"
 MODELS = ("droop_loop", "pump_relay", "spring_ball", "rc_ladder")
 """One model of each of SimuGen's four domains."""
@@ -130,6 +131,7 @@ def main() -> None:
         content: dict[str, Any] = {"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
                                    "models": names, "rows": [asdict(one) for one in rows]}
         write_results(RESULTS, content)
+        write_between(ROOT / "docs" / "simulink.md", BEGIN, END, tables(rows))
 
 
 if __name__ == "__main__":

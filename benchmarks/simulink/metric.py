@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from benchmarks.simulink.mutants import mutants
-from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
 from chatdev.departments.simulink.checks import read_investigation
 from chatdev.departments.simulink.diagram import Diagram, End, Wire
 from chatdev.departments.simulink.metric import compare, count_connections
 from chatdev.departments.simulink.reference_models import reference_models
 
-RESULTS = RESULTS_FOLDER / "simulink_metric.json"
+BEGIN, END = "<!-- metric: written by python -m benchmarks.simulink.metric -->", "<!-- end of metric -->"
 _TAKEN, _EACH = 4, 5
 OPEN = {name: model.diagram for name, model in reference_models().items() if model.half == "open"}
 
@@ -86,16 +86,21 @@ def disguise(model: Diagram, draw: random.Random) -> Diagram:
         list(model.blocks.items()), len(model.blocks))}, tuple(draw.sample(wires, len(wires))))
 
 
-def main() -> None:
-    """Measure, write the results, print them."""
-    results = {"faults": faults(), "left": left(random.Random(0))}
-    write_results(RESULTS, {"machine": machine(), "models": len(OPEN), **results})
-    print(markdown_table(["fault", "mutants", "seen", "accuracy"],
-                         [(kind, *map(str, row.values())) for kind, row in results["faults"].items()]))
-    print()
-    print(markdown_table(["what is left of a model", "models", "below the right match", "by at most"],
-                         [(how, *map(str, row.values())) for how, row in results["left"].items()]))
+def measure() -> dict[str, Any]:
+    """Every fault in every open model, and what is left of models."""
+    return {"machine": machine(), "models": len(OPEN), "faults": faults(), "left": left(random.Random(0))}
 
+
+def tables(study: Mapping[str, Any]) -> str:
+    """What the metric sees of faults, and of what is left."""
+    return "\n\n".join([
+        markdown_table(["fault", "mutants", "seen", "accuracy"],
+                       [(kind, *map(str, row.values())) for kind, row in study["faults"].items()]),
+        markdown_table(["what is left of a model", "models", "below the right match", "by at most"],
+                       [(how, *map(str, row.values())) for how, row in study["left"].items()])])
+
+
+STUDY = KeptStudy(measure, tables, RESULTS_FOLDER / "simulink_metric.json", ROOT / "docs" / "simulink.md", (BEGIN, END))
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

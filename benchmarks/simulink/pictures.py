@@ -19,12 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_results
+from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.departments.simulink import layout
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.painter import draw
 from chatdev.runner.raster import rasterise
 
+BEGIN, END = "<!-- pictures: written by python -m benchmarks.simulink.pictures -->", "<!-- end of pictures -->"
 MODELS = Path(layout.__file__).parent / "models"
 RESULTS = RESULTS_FOLDER / "simulink_pictures.json"
 _PIECE, _STEP = (900, 600), (650, 450)
@@ -86,10 +87,12 @@ def main() -> None:
             model = Diagram.read(path)
             rows[path.stem] = measure(model) | ({"unread": unread(model)} if given.read else {})
     columns = ["blocks", "wires", "svg", "png", *(["unread"] if given.read else [])]
-    table = [[name, *(row[column] for column in columns)] for name, row in rows.items()]
-    print(markdown_table(["model", *columns], table))
+    table = markdown_table(["model", *columns], [[name, *(row[column] for column in columns)]
+                                                 for name, row in rows.items()])
+    print(table)
     if not given.models:
         write_results(RESULTS, {"machine": machine(), "milliseconds": rows})
+        write_between(ROOT / "docs" / "simulink.md", BEGIN, END, f"Times in milliseconds.\n\n{table}")
 
 
 if __name__ == "__main__":
