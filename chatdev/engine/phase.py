@@ -119,7 +119,7 @@ class PhaseRun:
         assistant = self._agent("assistant", phase.assistant, values, example)
         instructor = self._agent("instructor", phase.instructor, values, example) if phase.instructor else None
         form = form_text(self.context.company, phase, has_software=bool(self.deliveries.target.base),
-                         example=example)
+                         example=example, sizes=assistant.role_model.profile.sizes)
         limits = phase_limits(phase, assistant.role_model.profile)
         return Brief(phase, self.place, assistant, instructor, form_text=form, limits=limits)
 

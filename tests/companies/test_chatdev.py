@@ -191,8 +191,8 @@ def test_the_prompts_invite_no_placeholders_and_stay_short(chat_server: ChatServ
     build(chat_server, tmp_path, HAPPY, sandbox="none")
     for request in chat_server.requests:
         system = request.body["messages"][0]["content"]
-        assert len(system) < 2600, request.headers["X-ChatDev-Activity"]
-        assert "no placeholders" in system
+        assert len(system) < 1600, request.headers["X-ChatDev-Activity"]
+        assert "without placeholders" in system
         assert "`pass`" not in system
 
 
