@@ -15,10 +15,10 @@ from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding, prior_state, verdict
 from chatdev.tools.software.trial.agreed import read_checks, try_checks
 from chatdev.tools.software.trial.plan import Plan, any_command, plan_of
-from chatdev.tools.software.trial.sense import refuses_as_asked
+from chatdev.tools.software.trial.sense import is_at_fault, refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
-from chatdev.tools.software.trial.tried import Trial
+from chatdev.tools.software.trial.tried import Trial, TriedStart
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
 _FOR_DOUBT = 1.0  # taken off where nothing confirms what the request seems to show
@@ -78,7 +78,8 @@ def use(context: ToolContext) -> Verdict:
 
 def _add_agreed(judged: Verdict, toolchain: Toolchain, built: BuiltSoftware, context: ToolContext) -> Verdict:
     """The verdict with the checks that the company agreed on: where all hold, they speak for the software; where one
-    does not, and the request has no example that holds, nobody knows whether it works."""
+    does not, and the request has no example that holds, nobody knows whether it works. A crash fails it where the
+    request names the command."""
     if toolchain.typed_command is None:
         return judged
     trial = try_checks(toolchain, built, read_checks(context.values.get("checks"), toolchain.typed_command))
@@ -86,15 +87,19 @@ def _add_agreed(judged: Verdict, toolchain: Toolchain, built: BuiltSoftware, con
         return judged
     told = template(knowledge.report_template("agreed")).render(count=len(trial.checks),
                                                                 differing=trial.differing).strip()
+    evidence = {**judged.evidence, "agreed": {"checks": len(trial.checks),
+                                              "differing": [one["about"] for one in trial.differing]}}
+    score = judged.score - _FOR_AGREED * len(trial.differing) / len(trial.checks)
+    plan = plan_of(context, toolchain.typed_command)
+    if any(is_at_fault(TriedStart(start, finding), plan) for start, finding in trial.crashed):
+        return replace(judged, passed=False, judged=True, score=score - _FOR_DOUBT, report=f"{told}\n\n{judged.report}",
+                       evidence=evidence)
     held, there = judged.examples or (0, 0)
     sure = judged.judged
     if judged.passed and held == there:
         sure = trial.confirms or (sure and bool(there or not trial.differing))
     report = judged.report.replace(_doubt_text(), "").rstrip() if sure else judged.report
-    return replace(judged, report=f"{report}\n\n{told}", judged=sure,
-                   score=judged.score - _FOR_AGREED * len(trial.differing) / len(trial.checks),
-                   evidence={**judged.evidence, "agreed": {"checks": len(trial.checks),
-                                                           "differing": [one["about"] for one in trial.differing]}})
+    return replace(judged, report=f"{report}\n\n{told}", judged=sure, score=score, evidence=evidence)
 
 
 def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Verdict:

@@ -15,6 +15,7 @@ from typing import Any
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, cases_from_value, texts_by_path
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.tried import CRASHES
 
 _MOST_SEEN, _MOST_LINES = 1000, 12  # characters and lines of what a start printed
 _MOST_SHOWN = 10  # texts that a start has to show
@@ -65,6 +66,12 @@ class AgreedTrial:
         """The checks that do not hold, as the report shows them."""
         return [{"about": check.about, "files": dict(check.files), "starts": [start.shown() for start in starts]}
                 for check, starts in self.checks if any(start.differs for start in starts)]
+
+    @property
+    def crashed(self) -> list[tuple[Start, Finding]]:
+        """The starts that end as none of a user's may."""
+        return [(start.agreed.start, start.finding) for _, starts in self.checks for start in starts
+                if start.finding.rule in CRASHES]
 
     @property
     def confirms(self) -> bool:
@@ -124,6 +131,8 @@ def _try_starts(toolchain: Toolchain, folder: Any, check: AgreedCheck) -> Iterat
 
 def _difference(agreed: AgreedStart, finding: Finding) -> str:
     """What is otherwise than agreed, in words; empty where nothing is."""
+    if finding.rule in CRASHES:
+        return "it crashes"
     facts, start = finding.facts, agreed.start
     said, status = " ".join(" ".join(facts.get("streams", ())).split()), facts.get("exit_status")
     if lacking := [text for text in agreed.shows if " ".join(text.split()) not in said]:
