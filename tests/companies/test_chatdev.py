@@ -64,7 +64,8 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
     assert len(chat_server.requests) == 4
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
         "software.given#1", "demand_analysis#1", "language_choice#1", "interface_design#1", "examples#1",
-        "software.examples#2", "test_plan#1", "architecture#1", "software.examples#3", "extension#1", "code_completion#1", "system_test#1", "software.use#2", "redraft#1",
+        "software.examples#2", "test_plan#1", "architecture#1", "software.examples#3", "extension#1",
+        "code_completion#1", "system_test#1", "software.use#2", "redraft#1",
         "parallel#1/branch-1/environment_doc#1"]
 
 

@@ -17,7 +17,8 @@ from tests.support.shop import Shop
 COMPANY = Company.load("chatdev").config
 CLI = "Command-line application"
 GIVEN: dict[str, Any] = {"task": "Count.", "modality": CLI, "language": "Python", "design": None, "trial": None,
-                         "promised": [], "commands": [], "given": None, "interface": None, "software": {"main.py": "print(1)\n"},
+                         "promised": [], "commands": [], "given": None, "interface": None,
+                         "software": {"main.py": "print(1)\n"},
                          "packages": {"names": [], "file": ""}, "feedback": {"report": "It crashed."}}
 
 

@@ -51,8 +51,8 @@ class CheckedStart:
         facts = self.finding.facts
         said = "\n".join(filter(str.strip, facts.get("streams", ())))
         lines = said.splitlines()[-_MOST_LINES:]
-        return {"command": str(facts.get("command", ""))[:_MOST_SEEN], "typed": (self.agreed.start.stdin or "").splitlines(),
-                "differs": self.differs, "seen": "\n".join(lines)[-_MOST_SEEN:]}
+        return {"command": str(facts.get("command", ""))[:_MOST_SEEN], "differs": self.differs,
+                "typed": (self.agreed.start.stdin or "").splitlines(), "seen": "\n".join(lines)[-_MOST_SEEN:]}
 
 
 @dataclass(frozen=True, slots=True)

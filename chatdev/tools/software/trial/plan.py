@@ -159,7 +159,7 @@ def _able_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
 
 
 def _written_down(context: ToolContext) -> object:
-    """What the Tester wrote down of which the request may hold every letter: examples, and checks with a whole output."""
+    """What the Tester wrote down that the request may hold letter by letter: examples, and checks with an output."""
     found, checks = context.values.get("examples"), context.values.get("checks")
     printing = [check for check in checks if _prints(check)] if isinstance(checks, list | tuple) else []
     return [*(found if isinstance(found, list | tuple) else [found]), *printing] if printing else found
