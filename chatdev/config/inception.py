@@ -108,12 +108,14 @@ def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, examp
     }, f"protocol.{name}")
 
 
-def tools_of(company: CompanyConfig, phase: Phase, speaker: Speaker) -> list[str]:
-    """Names of the tools that one side of a phase may use: its role's, which the phase may narrow for the assistant."""
-    if speaker == "assistant" and phase.tools is not None:
-        return phase.tools
+def tools_of(company: CompanyConfig, phase: Phase, speaker: Speaker, sizes: Sizes) -> list[str]:
+    """Names of the tools that one side of a phase may use: its role's, if its model has these sizes, which the phase
+    may narrow for the assistant."""
     name = _role_name(phase, speaker)
-    return company.roles[name].tools if name is not None else []
+    role = company.roles[name] if name is not None else None
+    if role is None or (role.tools_when == "strong" and sizes.program == "small"):
+        return []
+    return phase.tools if speaker == "assistant" and phase.tools is not None else role.tools
 
 
 def tool_text(company: CompanyConfig, tools: Sequence[Mapping[str, Any]]) -> str:
