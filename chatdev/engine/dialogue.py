@@ -19,6 +19,7 @@ from chatdev.engine.turn import Turns, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place
+from chatdev.replies import Marked
 from chatdev.tools.base import Verdict
 
 
@@ -113,10 +114,9 @@ class Dialogue:
                 place = self._round_place.at("assistant").at("retry", attempt)
                 utterance = await self._speak(self.brief.assistant, "response", place, self._constraint())
             marked = await marker_of(utterance.text)
-            concludes = marked.kind == "solution" and self.brief.may_conclude("assistant")
-            if concludes and self._only_agrees(marked.body):
+            concludes = self._concludes(marked)
+            if marked.kind and concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
-            concludes = concludes or (marked.kind is None and self._is_settled_by_its_form)
             received = await self._receive(marked.kind, marked.body if marked.kind else utterance.text, place)
             again = utterance.text == self.progress.answer
             self.progress.see_answer(utterance.text, unchanged=received.unchanged)
@@ -128,13 +128,12 @@ class Dialogue:
         self.progress.see_failed_round(utterance.text, refused=received.outcome == "refused")
         return AFTER_RESPONSE(self.progress)
 
-    @property
-    def _is_settled_by_its_form(self) -> bool:
-        """Whether an answer that can be read is the solution: a choice, a value, a list or one file, which the
-        assistant may conclude and no feedback judges."""
+    def _concludes(self, marked: Marked) -> bool:
+        """Whether the assistant says that this is the solution: by its marker, or because the form of its answer says
+        so (a choice, a value, a list or one file) where no feedback judges."""
         phase = self.brief.phase
-        return (self.context.settings.semantics > 5 and phase.solution.is_self_evident and not phase.feedback
-                and self.brief.may_conclude("assistant"))
+        by_form = self.context.settings.semantics > 5 and phase.solution.is_self_evident and not phase.feedback
+        return self.brief.may_conclude("assistant") and (marked.kind == "solution" or (marked.kind is None and by_form))
 
     def _agree(self, text: str) -> Ending | None:
         """The assistant states the consensus without a delivery of its own."""
