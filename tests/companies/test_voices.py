@@ -19,14 +19,15 @@ CONTRADICTIONS = {
     "a value and nothing else, and a marker before it": (r"and nothing else", r"begins with this line"),
     "one of these words, and a marker before it": (r"exactly one of:", r"begins with this line"),
     "a patch, and no code": (r"PATCH:", r"[Nn]o code\b"),
-    "all problems, and one at a time": (r"every problem", r"[Oo]ne instruction per message|[Nn]ame one\b|the first thing"),
+    "all problems, and one at a time": (r"every problem",
+                                        r"[Oo]ne instruction per message|[Nn]ame one\b|the first thing"),
     "documents, and a choice": (r"Write documents in", r"exactly one of:"),
     "documents, and a value": (r"Write documents in", r"one JSON value"),
 }
 
 
 def systems(company: str, voice: Voice) -> Iterator[tuple[str, bool, str]]:
-    """The system messages of a company for models with this voice: where, whether there is a colleague, and the text."""
+    """The system messages of a company for this voice: where, whether there is a colleague, and the text."""
     config = load_company(company)
     for name, phase in config.phases.items():
         values = known_values(config, phase, {"task": "Make something."})
