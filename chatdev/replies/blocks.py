@@ -18,6 +18,8 @@ from chatdev.replies.search_replace import SearchReplace, read_changes
 from chatdev.replies.spans import open_span
 
 MAX_BLOCKS = 1000
+MAX_FILE = 1 << 20
+"""Characters of a block."""
 _PATCH = re.compile(r"^(?:\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File: )|diff --git |@@ -\d+(?:,\d+)? \+\d"
                     r"|--- [^\n]+\n\+\+\+ )", re.MULTILINE)
 """How diffs and patches begin, or their parts, before semantics 6."""
@@ -94,11 +96,15 @@ def _is_patch(block: Block) -> bool:
 
 def _patches(block: Block, known: Collection[str]) -> list[Block]:
     """The patch in a block, as one block for each of its files."""
+    if len(block.text) > MAX_FILE:
+        raise unreadable("block_too_large", path=block.path, word=block.word, most=MAX_FILE >> 10)
     patches = read_patch(block.text, known)
     if block.path and len(patches) == 1 and not (patches[0].path in known or patches[0].kind == "add"):
         patches = [replace(patches[0], path=block.path)]
     if not patches:
         raise unreadable("patch_empty", path=block.path)
+    if len(patches) > MAX_BLOCKS:
+        raise unreadable("too_many_blocks", most=MAX_BLOCKS)
     return [replace(block, path=patch.path or block.path, kind="patch", patch=patch) for patch in patches]
 
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from chatdev.errors import UnsafePath
 from chatdev.isolation.reading import look_up
 from chatdev.replies.apply import Update, effort, guess_path, only_path, safe_target
-from chatdev.replies.blocks import Block, read_blocks
+from chatdev.replies.blocks import MAX_FILE, Block, read_blocks
 from chatdev.replies.fences import NEWEST
 from chatdev.replies.hunks import apply_hunks
 from chatdev.replies.patch import FilePatch
@@ -17,7 +17,6 @@ from chatdev.replies.problem import ReplyProblem, Unreadable, different, unreada
 from chatdev.workspace.acting import bare_repositories, reason_to_withhold
 from chatdev.workspace.snapshot import collisions, safe_path
 
-MAX_FILE = 1 << 20  # bytes
 MAX_FILES = 400
 _MOST_EFFORT = 16 << 20  # characters to look at for one reply: many blocks for a long file would hold everybody up
 _EACH_EFFORT = 48  # times that each character of the software may be looked at in any case

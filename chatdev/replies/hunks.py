@@ -23,6 +23,7 @@ _MOST_HUNKS = 300  # of one file; each takes a walk through it
 _AROUND = 3  # lines that are shown above and below the one that differs
 _WIDTH = 100  # characters of a line that is shown
 _COMPARED = 1_000  # lines that are compared character by character with one that is nowhere in its file
+_MOST_COMPARED = 3  # hunks of a file; comparing takes its time
 _LONGEST = 300  # characters of a line that is compared so
 _ALIKE = 0.6
 
@@ -77,6 +78,7 @@ class _Draft:
         self._lines = [_Line(without_end(line) + self._ending if line is lines[-1] else line) for line in lines]
         self._given = [line.text for line in self._lines]
         self._by_numbers = _starts(hunks)
+        self._lost = 0  # hunks that fit nowhere
         self._doubtful: list[Unreadable] = []  # what would be wrong with hunks that only their numbers placed
 
     @property
@@ -174,7 +176,8 @@ class _Draft:
     def _fits_nowhere(self, number: int, hunk: Hunk) -> Unreadable:
         """The problem, with the place where most of the lines stand, and the first one there that differs."""
         lines = [without_end(line.text) for line in self._lines]
-        start = _nearest(lines, [line.text for line in hunk.old])
+        self._lost += 1
+        start = _nearest(lines, [line.text for line in hunk.old], compares=self._lost <= _MOST_COMPARED)
         if start is None:
             return unreadable("hunk_not_found", path=self._path, hunk=number + 1, line=quote(_longest(hunk)), at=0,
                               lines=[])
@@ -228,9 +231,9 @@ def _moved(at: int, lines: Sequence[str], old: Sequence[HunkLine]) -> _Fit | Non
     return _Fit(at, first, new) if is_alike else None
 
 
-def _nearest(lines: Sequence[str], old: Sequence[str]) -> int | None:
-    """The index at which the old lines would begin where most of them stand, or where one is most like its own; None
-    when nothing is like them."""
+def _nearest(lines: Sequence[str], old: Sequence[str], *, compares: bool) -> int | None:
+    """The index at which the old lines would begin where most of them stand, or, if it `compares`, where one is most
+    like its own; None when nothing is like them."""
     places: dict[str, list[int]] = defaultdict(list)
     for index, line in enumerate(lines):
         if len(places[line.strip()]) < COUNTED:
@@ -241,6 +244,8 @@ def _nearest(lines: Sequence[str], old: Sequence[str]) -> int | None:
             votes[index - offset] += min(len(line.strip()), _WIDTH)
     if votes:
         return min(votes, key=lambda start: (-votes[start], start))
+    if not compares:
+        return None
     offset, line = max(enumerate(old), key=lambda numbered: len(numbered[1].strip()))
     known = [one for one in places if len(one) <= _LONGEST][:_COMPARED]
     alike = difflib.get_close_matches(line.strip()[:_LONGEST], known, 1, _ALIKE)

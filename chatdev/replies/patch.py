@@ -29,6 +29,7 @@ _END_OF_FILE = re.compile(r"\*\*\* ?End of File\b")
 _SIGNED = re.compile(r"\+|-(?!--\s*$)")
 _HERE = re.compile(r"[^\n]*\b(?:apply_patch|git apply|patch)\b[^\n]*<<-?\s*(['\"]?)(?P<word>\w+)\1\s*")
 _FIRST_LINES = 5  # of a block: where a command may stand that is given a patch
+_DEEPEST = 9  # lines that name a place within each other
 _BESIDE_PATH = re.compile(r"\t.*|\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|\s+\([^()]*\)$")
 _SIGNATURE = re.compile(r"\d+(?:\.\d+)+.*")  # of git, below a line `-- `
 _PREFIXES = {("a", "b"), ("b", "a"), ("i", "w"), ("c", "w"), ("c", "i"), ("o", "w")}
@@ -282,8 +283,8 @@ class _Reader:
         self._files = self._files or [file]
         numbers = Numbers(*(int(found[name] or 1) for name in Numbers._fields)) if found["old"] else None
         anchor = found["anchor"].strip().removesuffix("@@").removeprefix("@@").strip(" .…")
-        goes_deeper = file.hunks and file.hunks[-1].anchors and not file.hunks[-1].lines and not numbers
-        if not goes_deeper:
+        above = file.hunks[-1].anchors if file.hunks and not file.hunks[-1].lines else []
+        if numbers or not 0 < len(above) < _DEEPEST:
             file.hunks.append(_HunkDraft(numbers))
         file.hunks[-1].anchors += [anchor] * bool(anchor)
         return 1

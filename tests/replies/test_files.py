@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chatdev.replies import FilesDelivery, Unreadable, parse_files
-from chatdev.replies.files import MAX_FILE, MAX_FILES
+from chatdev.replies.blocks import MAX_FILE
+from chatdev.replies.files import MAX_FILES
 
 SOFTWARE = {"main.py": b"x = 1\n", "README.md": b"# X\n", "logo.png": b"\x89PNG\xff"}
 
