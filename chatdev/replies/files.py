@@ -113,9 +113,9 @@ class _Draft:
         name = block.path or only_path(block, self.only) or self.guess(block)
         if name is None:
             return None
-        return self.allowed(safe_target(name, block, self.files))
+        return self.admit(safe_target(name, block, self.files))
 
-    def allowed(self, path: str) -> str:
+    def admit(self, path: str) -> str:
         """The path, if it may be written here."""
         if self.only and not any(fnmatchcase(path, pattern) for pattern in self.only):
             raise unreadable("not_allowed", path=path, only=list(self.only))
@@ -140,7 +140,7 @@ class _Draft:
             self.check_deletion(path, patch)
             self.remove(path)
             return
-        goal = self.allowed(safe_path(patch.move_to)) if patch.move_to else path
+        goal = self.admit(safe_path(patch.move_to)) if patch.move_to else path
         if goal != path and path not in self.files:
             raise unreadable("nothing_to_change", path=path)
         if (patch.kind == "add" or goal != path) and self.files.get(goal, b"").strip():

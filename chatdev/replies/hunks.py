@@ -17,7 +17,7 @@ from typing import NamedTuple
 from chatdev.replies.fences import indentation, lines_of
 from chatdev.replies.patch import FilePatch, Hunk, HunkLine
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.replies.search_replace import COUNTED, places_of, quote, refuse_width, shifted, without_end
+from chatdev.replies.search_replace import COUNTED, places_of, quote, refuse_width, shift_line, without_end
 
 _MOST_HUNKS = 300  # of one file; each takes a walk through it
 _AROUND = 3  # lines that are shown above and below the one that differs
@@ -108,7 +108,7 @@ class _Draft:
         at, new = fit.start, list[_Line]()
         for line in hunk.lines:
             if line.sign == "+":
-                new.append(_Line(shifted(line.text, fit.old, fit.new) + self._ending, is_new=True))
+                new.append(_Line(shift_line(line.text, fit.old, fit.new) + self._ending, is_new=True))
             else:
                 new += [self._lines[at]] * (line.sign == " ")
                 at += 1
@@ -118,23 +118,28 @@ class _Draft:
 
     def _place(self, number: int, hunk: Hunk) -> _Fit:
         """The only place at which the hunk can be meant."""
-        looseness, fits = _fits([line.text for line in self._lines], hunk.old)
+        lines = [line.text for line in self._lines]
+        looseness, fits = _fits(lines, hunk.old)
         if looseness and number and _fits(self._given, hunk.old)[0] < looseness:
             fits = []  # it is meant for lines that a hunk before it has changed
         if hunk.ends_file:
-            fits = [fit for fit in fits if fit.start + len(hunk.old) == len(self._lines)] or fits
+            fits = [fit for fit in fits if fit.start + len(hunk.old) == len(lines)] or fits
         if len(fits) == 1:
             self._doubt(number, fits[0].start)
             return fits[0]
         if not fits:
             raise self._fits_nowhere(number, hunk)
+        return self._choose(number, hunk, fits)
+
+    def _choose(self, number: int, hunk: Hunk, fits: Sequence[_Fit]) -> _Fit:
+        """One of several places, if anything but their lines decides."""
         several = unreadable("hunk_ambiguous", path=self._path, hunk=number + 1, line=quote(hunk.old[0].text),
                              places=[fit.start + 1 for fit in fits], more=len(fits) >= COUNTED)
         start = self._by_numbers[number] if self._by_numbers else -1
         if self._stands_at(start, hunk.old):
             self._doubtful.append(several)
             return _Fit(start)
-        left = self._near_anchors(fits, hunk.anchors) or [fit for fit in fits if not self._holds_new(fit, hunk)]
+        left = self._near_anchors(fits, hunk.anchors) or self._given_only(fits, len(hunk.old))
         if len(left) != 1:
             raise several
         return left[0]
@@ -152,8 +157,9 @@ class _Draft:
             if self._doubtful:
                 raise self._doubtful[0]
 
-    def _holds_new(self, fit: _Fit, hunk: Hunk) -> bool:
-        return any(line.is_new for line in self._lines[fit.start:fit.start + len(hunk.old)])
+    def _given_only(self, fits: Sequence[_Fit], length: int) -> list[_Fit]:
+        """The places without lines that hunks have brought."""
+        return [fit for fit in fits if not any(line.is_new for line in self._lines[fit.start:fit.start + length])]
 
     def _near_anchors(self, fits: Sequence[_Fit], anchors: Sequence[str]) -> list[_Fit]:
         """The places below the lines that stand behind `@@`, each in the part of the text that the one before it
@@ -197,7 +203,7 @@ def _fits(lines: Sequence[str], old: Sequence[HunkLine]) -> tuple[int, list[_Fit
         return 0, list(map(_Fit, places))
     if places := places_of(lines, wanted, str.rstrip):
         return 1, list(map(_Fit, places))
-    moved = [fit for at in places_of(lines, wanted, str.strip) if (fit := _moved(at, lines, old))]
+    moved = [fit for at in places_of(lines, wanted, str.strip) if (fit := _fit_at(at, lines, old))]
     unmoved = [fit for fit in moved if fit.old == fit.new]
     return (2, unmoved) if unmoved else (3, moved)
 
@@ -219,7 +225,7 @@ def _starts(hunks: Sequence[Hunk]) -> Sequence[int]:
     return starts
 
 
-def _moved(at: int, lines: Sequence[str], old: Sequence[HunkLine]) -> _Fit | None:
+def _fit_at(at: int, lines: Sequence[str], old: Sequence[HunkLine]) -> _Fit | None:
     """How the lines of a hunk are indented at a place where they stand but for blanks; None when they are not all moved
     alike. A line that stays may also have lost the blank that is its sign."""
     pairs = [(indentation(line.text), indentation(there)) for line, there in zip(old, lines[at:], strict=False)

@@ -202,6 +202,12 @@ class _FileDraft:
             self.kind = "add" if key.startswith("new") else "delete"
         self.changes = self.changes or key.endswith("file mode") or key == "rename to"
 
+    def sign_lines(self) -> None:
+        """Let the lines of a new file come, where the patch gives none of them a sign."""
+        if self.form == "own" and not any(line.startswith("+") for hunk in self.hunks for line in hunk.lines):
+            for hunk in self.hunks:
+                hunk.lines = [f"+{line}" for line in hunk.lines]
+
 
 class _Reader:
     """Reads the lines of a patch one by one."""
@@ -305,12 +311,11 @@ class _Reader:
 
     def _file_patch(self, file: _FileDraft) -> FilePatch:
         path, kind, flaw = _target(file, self._known)
-        if file.form == "own" and kind == "add" and not any(
-                line.startswith("+") for hunk in file.hunks for line in hunk.lines):
-            for hunk in file.hunks:
-                hunk.lines = [f"+{line}" for line in hunk.lines]
+        if kind == "add":
+            file.sign_lines()
         hunks = tuple(found for hunk in file.hunks if (found := hunk.hunk()).changes)
-        if not hunks and not file.move_to and (kind == "update" or (kind == "add" and file.form == "own")):
+        may_be_empty = kind == "delete" or file.move_to or (kind == "add" and file.form != "own")
+        if not hunks and not may_be_empty:
             flaw = flaw or ReplyProblem("patch_empty", {"path": path})
         return FilePatch(path, kind, hunks, file.move_to, flaw)
 
@@ -322,18 +327,25 @@ def _path_of(text: str) -> str:
 
 def _target(file: _FileDraft, known: Collection[str]) -> tuple[str | None, Kind, ReplyProblem | None]:
     """The file of a patch, what becomes of it, and why that is not clear."""
-    if file.old in _NOWHERE or file.new in _NOWHERE:
-        adds = file.old in _NOWHERE
-        return _bare(file.new if adds else file.old, "b" if adds else "a", known), "add" if adds else "delete", None
+    if file.old in _NOWHERE:
+        return _bare(file.new, "b", known), "add", None
+    if file.new in _NOWHERE:
+        return _bare(file.old, "a", known), "delete", None
     if file.form == "own" or file.move_to:
         return file.old, file.kind, None
-    old, new = _bare_pair(file.old, file.new, known)
-    if old == new or (new in known and old not in known) or any(old == new + backup for backup in _BACKUPS):
-        return new or None, file.kind, None
+    path, flaw = _path_of_pair(*_bare_pair(file.old, file.new, known), known)
+    return path, file.kind, flaw
+
+
+def _path_of_pair(old: str, new: str, known: Collection[str]) -> tuple[str | None, ReplyProblem | None]:
+    """The one file that two names stand for, of which one may be that of a backup, or a word in the place of a name,
+    such as `original` or `modified`; and why they do not."""
+    if old == new or any(old == new + backup for backup in _BACKUPS):
+        return new or None, None
     if old not in known:
-        return None, file.kind, None  # words in the place of names, such as `original` and `modified`
+        return new if new in known else None, None
     names_two = new in known or PurePosixPath(new).suffix
-    return old, file.kind, ReplyProblem("patch_two_names", {"one": old, "other": new}) if names_two else None
+    return old, ReplyProblem("patch_two_names", {"one": old, "other": new}) if names_two else None
 
 
 def _bare_pair(old: str, new: str, known: Collection[str]) -> tuple[str, str]:

@@ -145,10 +145,10 @@ def _strip_blank_ends(search: tuple[str, ...]) -> tuple[str, ...]:
 def _shifted_lines(replace: tuple[str, ...], searched: str, found: str) -> tuple[str, ...]:
     """`replace`, moved by the difference in indentation between the line searched for and the line found."""
     old, new = indentation(searched), indentation(found)
-    return tuple(shifted(line, old, new) for line in replace)
+    return tuple(shift_line(line, old, new) for line in replace)
 
 
-def shifted(line: str, old: str, new: str) -> str:
+def shift_line(line: str, old: str, new: str) -> str:
     """The line with the indentation `new` in the place of `old`, if it begins so."""
     return new + line[len(old):] if line.startswith(old) and line.strip() else line
 
