@@ -182,6 +182,8 @@ class _FileDraft:
     kind: Kind = "update"
     move_to: str | None = None
     form: Literal["diff", "git", "own"] = "diff"
+    has_prefixes: bool = False
+    """Whether git's own line says that both names have one."""
     changes: bool = True
     """Whether its header says, or lets expect, that anything changes."""
     hunks: list[_HunkDraft] = field(default_factory=list)
@@ -275,7 +277,8 @@ class _Reader:
         """A line of a unified diff above the names of a file."""
         if found := GIT.fullmatch(line):
             names = _path_of(found["old"] or ""), _path_of(found["new"] or "")
-            self._files.append(_FileDraft(*names, form="git", changes=False))
+            has_prefixes = names[0].startswith("a/") and names[1].startswith("b/")
+            self._files.append(_FileDraft(*names, form="git", has_prefixes=has_prefixes, changes=False))
         elif self._files and not self._files[-1].hunks and (found := EXTENDED.fullmatch(line)):
             self._files[-1].extend(found["key"], found["value"] or "")
         else:
@@ -327,10 +330,11 @@ def _path_of(text: str) -> str:
 
 def _target(file: _FileDraft, known: Collection[str]) -> tuple[str | None, Kind, ReplyProblem | None]:
     """The file of a patch, what becomes of it, and why that is not clear."""
+    folders = () if file.has_prefixes else known
     if file.old in _NOWHERE:
-        return _bare(file.new, "b", known), "add", None
+        return _bare(file.new, "b", folders), "add", None
     if file.new in _NOWHERE:
-        return _bare(file.old, "a", known), "delete", None
+        return _bare(file.old, "a", folders), "delete", None
     if file.form == "own" or file.move_to:
         return file.old, file.kind, None
     path, flaw = _path_of_pair(*_bare_pair(file.old, file.new, known), known)
