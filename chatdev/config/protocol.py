@@ -58,7 +58,7 @@ PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) f
     "class_on_one_line": "path name", "definition_elided": "path name", "line_shared": "path name",
     "too_deep": "path columns", "outside_search": "path line", "search_incomplete": "path missing",
     "too_many_searches": "path count", "search_empty": "path", "search_not_found": "path line",
-    "search_ambiguous": "path line count more", "patch_cut": "", "patch_empty": "path", "patch_two_names": "one other",
+    "search_ambiguous": "path line count more", "patch_cut": "", "patch_torn": "path", "patch_empty": "path", "patch_two_names": "one other",
     "patch_target_exists": "path", "patch_keeps_lines": "path", "patch_of_binary": "path",
     "which_file_patched": "count", "too_many_hunks": "path count", "hunk_only_adds": "path hunk line",
     "hunk_not_found": "path hunk line at lines", "hunk_ambiguous": "path hunk line places more",

@@ -23,6 +23,9 @@ MAX_FILE = 1 << 20
 _PATCH = re.compile(r"^(?:\*\*\* (?:Begin Patch|(?:Update|Add|Delete) File: )|diff --git |@@ -\d+(?:,\d+)? \+\d"
                     r"|--- [^\n]+\n\+\+\+ )", re.MULTILINE)
 """How diffs and patches begin, or their parts, before semantics 6."""
+_SIGNED = r"[+-](?:\S|[ \t]{2})|@@"
+_TORN = re.compile(rf"(?:(?!{_SIGNED}|\s*(?:```|~~~))[^\n]+\n)*+(?:{_SIGNED})")
+"""Lines of a patch directly behind its block, which a fence without the sign of a line that stays has ended."""
 _DIFFS = (".diff", ".patch")
 _TEXTS = (None, "markdown", "text")  # what may stand around blocks of a reply
 _LOOKED_AT = 12  # lines above a block in which its name may stand
@@ -77,6 +80,8 @@ def read_blocks(text: str, known: Collection[str], *, semantics: int = NEWEST) -
         if problem := _problem(fenced, block, semantics):
             problems.append(problem)
         elif reads_patches and _is_patch(block):
+            if text[fenced.start:fenced.end] != fenced.content and _TORN.match(text, fenced.end):
+                problems.append(ReplyProblem("patch_torn", {"path": block.path}))
             blocks += _patches(block, known)
         elif not _is_no_file(block):
             blocks.append(block)

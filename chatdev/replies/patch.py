@@ -134,7 +134,7 @@ def _here_document(lines: Sequence[str]) -> int:
 
 def read_patch(text: str, known: Collection[str]) -> list[FilePatch]:
     """What a patch does, file by file; `known` are the paths of the software."""
-    lines = [line.rstrip("\r") for line in text.split("\n")]
+    lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
     if here := _here_document(lines):
         found = _HERE.fullmatch(lines[here - 1])
         word = found["word"] if found else ""

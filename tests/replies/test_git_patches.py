@@ -10,8 +10,8 @@ import pytest
 
 from chatdev.replies import Unreadable, parse_files
 
-WORDS = ["import os", "def f(x):", "    return x", "", "class A:", "    pass", "x = 1", "```", "- item", "-- note", "++i;",
-         "}", "\tgo()", "  two", "trailing  ", "@@ not a hunk", "*** End of it", "é ü", "--- a/x", "+++ b/x"]
+WORDS = ["import os", "def f(x):", "    return x", "", "class A:", "    pass", "x = 1", "```", "- item", "-- note",
+         "++i;", "}", "\tgo()", "  two", "trailing  ", "@@ not a hunk", "*** End of it", "é ü", "--- a/x", "+++ b/x"]
 NAMES = ["a.txt", "src/b.txt", "src/deep/c.txt", "with blank.txt", "README", "b/d.txt", "e.sql"]
 
 

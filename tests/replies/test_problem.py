@@ -113,7 +113,10 @@ SAID: list[tuple[str, Mapping[str, object], str]] = [
     ("search_ambiguous", {"path": "a.py", "line": "x", "count": 20, "more": True},
      "a.py: the SEARCH lines that begin with `x` match 20 or more times; give more lines around it"),
     ("patch_cut", {},
-     "the reply ends inside a patch: end it with `*** End Patch`, or put it into a fenced block"),
+     "the reply ends inside a patch: put the patch into a fenced block and close that, or end it with `*** End Patch`"),
+    ("patch_torn", {"path": None},
+     "a fence within the patch ends its block: begin the lines that stay with a blank, or put the patch between fences "
+     "of four: ````"),
     ("patch_empty", {"path": None},
      "a patch without a file name: the patch changes nothing: lines that go begin with -, lines that come with +"),
     ("patch_two_names", {"one": "a.py", "other": "b.py"},
