@@ -113,6 +113,12 @@ def is_pair(lines: Sequence[str], index: int) -> bool:
     return index + 1 < len(lines) and bool(_OLD.match(lines[index]) and _NEW.match(lines[index + 1]))
 
 
+def is_signature(lines: Sequence[str], index: int) -> bool:
+    """Whether a mail of git ends at a line: its version stands below."""
+    below = lines[index + 1:index + 2]
+    return lines[index].rstrip("\r\n") == "-- " and bool(below and _SIGNATURE.fullmatch(below[0].rstrip("\r\n")))
+
+
 def is_patch(text: str) -> bool:
     """Whether a text begins as a patch does, or with a command that is given one."""
     lines = text.lstrip("\r\n")[:20_000].split("\n")
@@ -156,7 +162,7 @@ class _HunkDraft:
         """The hunk, without the blank lines around it that may be layout: those that its header does not count."""
         filled = [index for index, line in enumerate(self.lines) if line]
         first, behind = (filled[0], filled[-1] + 1) if filled else (0, 0)
-        if behind - first > 1 and self.lines[behind - 2] == "-- " and _SIGNATURE.fullmatch(self.lines[behind - 1]):
+        if behind - first > 1 and is_signature(self.lines, behind - 2):
             behind -= 2
         found = tuple(map(_hunk_line, self.lines[first:behind]))
         if self.numbers:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from chatdev.replies.fences import fence_of
-from chatdev.replies.patch import BEGIN, END, EXTENDED, FILE, GIT, HUNK, begins_patch, is_pair
+from chatdev.replies.patch import BEGIN, END, EXTENDED, FILE, GIT, HUNK, begins_patch, is_pair, is_signature
 
 
 class Extent(NamedTuple):
@@ -38,7 +38,7 @@ class _Diff:
     def extent(self, start: int) -> Extent:
         """From its first line on."""
         index = end = start
-        while index < len(self._lines):
+        while index < len(self._lines) and not is_signature(self._lines, index):
             if self._is_header(index):
                 self._open(index)
             elif self._is_signed(index):
