@@ -29,8 +29,9 @@ _END_OF_FILE = re.compile(r"\*\*\* ?End of File\b")
 _SIGNED = re.compile(r"\+|-(?!--\s*$)")
 _HERE = re.compile(r"[^\n]*\b(?:apply_patch|git apply|patch)\b[^\n]*<<-?\s*(['\"]?)(?P<word>\w+)\1\s*")
 _FIRST_LINES = 5  # of a block: where a command may stand that is given a patch
+_COMMAND = 300  # characters of such a command
 _DEEPEST = 9  # lines that name a place within each other
-_BESIDE_PATH = re.compile(r"\t.*|\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|\s+\([^()]*\)$")
+_BESIDE_PATH = re.compile(r"\t.*|(?<!\s)\s++(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d.*|\([^()]*+\)$)")
 _SIGNATURE = re.compile(r"\d+(?:\.\d+)+.*")  # of git, below a line `-- `
 _PREFIXES = {("a", "b"), ("b", "a"), ("i", "w"), ("c", "w"), ("c", "i"), ("o", "w")}
 _BACKUPS = (".orig", ".old", ".bak")
@@ -135,7 +136,8 @@ def holds_patch(text: str) -> bool:
 
 def _here_document(lines: Sequence[str]) -> int:
     """The index of the line behind the command that is given a patch; 0 for none."""
-    return next((index for index, line in enumerate(lines[:_FIRST_LINES], 1) if _HERE.fullmatch(line)), 0)
+    return next((index for index, line in enumerate(lines[:_FIRST_LINES], 1)
+                 if len(line) <= _COMMAND and _HERE.fullmatch(line)), 0)
 
 
 def read_patch(text: str, known: Collection[str]) -> list[FilePatch]:

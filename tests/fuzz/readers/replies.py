@@ -63,7 +63,8 @@ PATCHES = ["*** Begin Patch\n", "*** End Patch\n", "*** Update File: app.js\n", 
            "@@ f();\n", "@@ ... @@\n", " f();\n", "-f();\n", "+f();\n", "+h№();\n", "-  g();\n", "   g();\n",
            "f();\n", "g();\n", "-x\n", " x\n", " \n", "\n", "+\n", "-\n", "-- \n2.39.2\n",
            "\\ No newline at end of file\n", "apply_patch <<'EOF'\n", "EOF\n", "```\n", "```diff\n", " ```\n",
-           "+```\n", "@@ -9999999,1 +1,9999999 @@\n", "+// ...\n", "\r\n", "- a\n", "text\n", " ", "+", "-", "@@ "]
+           "+```\n", "@@ -9999999,1 +1,9999999 @@\n", "+// ...\n", "\r\n", "- a\n", "text\n", " ", "+", "-", "@@ ",
+           "patch ", "(", ")", " 2024-01-01", "<<"]
 
 
 def form(solution: Solution) -> Callable[[str], None]:
@@ -194,7 +195,9 @@ READERS = {
     "commands": Reader(commands, TOKENS),
     "search and replace": Reader(changes, CHANGES),
     "patches": Reader(patches, PATCHES,
-                      ("{}", "*** Begin Patch\n{}\n*** End Patch\n", "--- a/app.js\n+++ b/app.js\n{}")),
+                      ("{}", "*** Begin Patch\n{}\n*** End Patch\n", "--- a/app.js\n+++ b/app.js\n{}",
+                       "--- a/app.js {}x\n+++ b/app.js\n@@ {}\n-f();\n+g();\n",
+                       "{} <<EOF\n@@ -1 +1 @@\n-x\n+y\nEOF\n")),
     "tool calls": Reader(tool_calls, VALUES),
     "continued replies": Reader(continuations, TOKENS),
     "form text": Reader(form(Solution(form="text")), VALUES),
