@@ -8,6 +8,8 @@ left nothing is guessed.
 from __future__ import annotations
 
 import difflib
+import heapq
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,10 +24,11 @@ from chatdev.replies.search_replace import COUNTED, places_of, quote, refuse_wid
 _MOST_HUNKS = 300  # of one file; each takes a walk through it
 _AROUND = 3  # lines that are shown above and below the one that differs
 _WIDTH = 100  # characters of a line that is shown
-_COMPARED = 1_000  # lines that are compared character by character with one that is nowhere in its file
+_COMPARED = 50  # lines that are compared character by character with one that is nowhere in its file
 _MOST_COMPARED = 3  # hunks of a file; comparing takes its time
 _LONGEST = 300  # characters of a line that is compared so
 _ALIKE = 0.6
+_WORD = re.compile(r"\w+")
 
 
 def apply_hunks(text: str, patch: FilePatch, path: str) -> str:
@@ -253,8 +256,9 @@ def _nearest(lines: Sequence[str], old: Sequence[str], *, compares: bool) -> int
     if not compares:
         return None
     offset, line = max(enumerate(old), key=lambda numbered: len(numbered[1].strip()))
-    known = [one for one in places if len(one) <= _LONGEST][:_COMPARED]
-    alike = difflib.get_close_matches(line.strip()[:_LONGEST], known, 1, _ALIKE)
+    words = set(_WORD.findall(line))
+    related = heapq.nlargest(_COMPARED, places, lambda one: len(words.intersection(_WORD.findall(one[:_LONGEST]))))
+    alike = difflib.get_close_matches(line.strip()[:_LONGEST], related, 1, _ALIKE)
     return places[alike[0]][0] - offset if alike else None
 
 
