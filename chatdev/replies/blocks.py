@@ -80,8 +80,7 @@ def read_blocks(text: str, known: Collection[str], *, semantics: int = NEWEST) -
         if problem := _problem(fenced, block, semantics):
             problems.append(problem)
         elif reads_patches and _is_patch(block):
-            if text[fenced.start:fenced.end] != fenced.content and _TORN.match(text, fenced.end):
-                problems.append(ReplyProblem("patch_torn", {"path": block.path}))
+            problems += _tears(text, fenced, block)
             blocks += _patches(block, known)
         elif not _is_no_file(block):
             blocks.append(block)
@@ -97,6 +96,12 @@ def _is_patch(block: Block) -> bool:
     """Whether a block holds a diff or a patch in the place of what it changes."""
     is_itself = (block.path or "").endswith(_DIFFS) or block.whole or block.changes
     return not is_itself and (block.language == "diff" or is_patch(block.text))
+
+
+def _tears(text: str, fenced: FencedBlock, block: Block) -> list[ReplyProblem]:
+    """The problem of a patch that goes on behind the fence that ends its block."""
+    is_fenced = text[fenced.start:fenced.end] != fenced.content
+    return [ReplyProblem("patch_torn", {"path": block.path})] if is_fenced and _TORN.match(text, fenced.end) else []
 
 
 def _patches(block: Block, known: Collection[str]) -> list[Block]:
