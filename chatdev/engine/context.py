@@ -31,7 +31,8 @@ calls than a turn has left gets those only, what a model thinks before it goes o
 what a loop in a parallel branch unsets is unset after the join. From 5 on files that a run was given are not written
 anew, and none of them goes that nobody asked to remove; a fence within a file of a reply does not end the block of the
 file, and a patch is refused by its name. From 6 on a choice, a value, a list or the one file that a phase asks for is
-its solution without a marker, where the assistant may conclude and no feedback judges."""
+its solution without a marker, where the assistant may conclude and no feedback judges; and a patch in a reply is
+applied."""
 
 
 class SoftwareHistory(Protocol):

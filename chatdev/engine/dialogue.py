@@ -19,7 +19,7 @@ from chatdev.engine.turn import Turns, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place
-from chatdev.replies import Marked
+from chatdev.replies import Marked, holds_patch
 from chatdev.tools.base import Verdict
 
 
@@ -161,7 +161,8 @@ class Dialogue:
         """Whether a concluding text brings no solution of its own, and may agree with what is there."""
         solution, body = self.brief.phase.solution, self.deliveries.tidied(body)
         has_own = bool(body.strip()) and (solution.form != "files" or solution.as_file is not None
-                                          or "```" in body or "~~~" in body)
+                                          or "```" in body or "~~~" in body
+                                          or (self.context.settings.semantics > 5 and holds_patch(body)))
         may_keep = not self.brief.instructor and self.brief.phase.on_no_solution == "keep"
         return not has_own and (bool(self.deliveries.made) or may_keep)
 
