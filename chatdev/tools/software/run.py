@@ -106,8 +106,8 @@ def _add_agreed(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, conte
 
 def _add_look(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, built: BuiltSoftware,
               context: ToolContext) -> Verdict:
-    """The verdict with a picture of the window or page. It fails what lacks a button, or a path, that the request
-    names."""
+    """The verdict with a picture of the window or page. It fails what lacks a button or a path that the request names,
+    and what ends in an error when a button is pressed that the request names."""
     used = [done for _, done in trial.used]
     shown = [done.driven for done in used] or [*filter(None, [_look_at(toolchain, built)])]
     if not shown:
@@ -115,14 +115,15 @@ def _add_look(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, built: 
     request = str(context.values.get("task") or context.inputs.get("task") or "")
     lacking = {label for driven in shown[:1] for label in lacking_buttons(driven, request, context.software)}
     unknown = {route for done in used if (route := unknown_route(done, request, context.software))}
+    failing = {label for done in used for label in done.fails_at(request)}
     evidence = dict(judged.evidence)
     if pictures := [driven.picture for driven in shown if driven.picture]:
         write_file(context.run_folder, _PICTURE, pictures[-1])
         evidence["pictures"] = {"Screenshot": _PICTURE}
-    if not lacking and not unknown:
+    if not (lacking or unknown or failing):
         return replace(judged, evidence=evidence)
     told = template(knowledge.report_template("lacking")).render(buttons=sorted(lacking), routes=sorted(unknown),
-                                                                 names=shown[0].names).strip()
+                                                                 failing=sorted(failing), names=shown[0].names).strip()
     return replace(judged, passed=False, judged=True, score=judged.score - _FOR_DOUBT,
                    report=f"{told}\n\n{judged.report}", evidence=evidence)
 

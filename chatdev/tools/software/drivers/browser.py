@@ -129,7 +129,8 @@ class Browser:
         if event == "Runtime.exceptionThrown":
             details = facts["exceptionDetails"]
             said = details.get("exception", {}).get("description") or details.get("text", "")
-            self.errors.append(f"{said.splitlines()[0] if said else 'an error'} (line {details['lineNumber'] + 1})")
+            first = said.partition("\n")[0].removeprefix("Uncaught ")
+            self.errors.append(f"Uncaught {first} (line {details['lineNumber'] + 1})")
         elif event == "Page.javascriptDialogOpening":
             self.said.append(facts["message"])
             text = self.answer() if facts["type"] == "prompt" else ""

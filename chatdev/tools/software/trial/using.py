@@ -11,12 +11,14 @@ from typing import Any
 from chatdev.tools.software.cases.named import named_buttons, named_routes
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.drivers.texts import plain_label
+from chatdev.tools.software.drivers.texts import is_same, plain_label
+from chatdev.tools.software.toolchains.verdict import last_traceback
 
 _LIKE = {"*": ("*", "x", "·", "∙", "mul"), "/": ("/", ":", "∕", "div"), "-": ("-", "‐", "minus"),
          "+": ("+", "plus"), "=": ("=", "equals", "enter"), ".": (".", ",", "·")}
 """What else a button bears for a sign."""
 _MOST_SIBLINGS_LACKING = 3
+_UNCAUGHT, _IN_A_WINDOW = "Uncaught", "Exception in Tkinter callback"
 _FEW = 3  # labels, with which others cannot vouch that this is the window meant
 
 
@@ -34,9 +36,23 @@ class UsedCheck:
         for step, one in zip(self.steps, seen, strict=False):
             if one.problem:
                 return _words(step, one.problem)
+        if self.crash:
+            return f"an error: {self.crash}"
         if len(seen) < len(self.steps):
             return self.driven.trouble or "it does not come to its end"
         return ""
+
+    @property
+    def crash(self) -> str:
+        """The error with which a window answered a user, or a script of a page ended; empty without one."""
+        uncaught = next((one.problem for one in self.driven.steps if one.problem.startswith(_UNCAUGHT)), "")
+        trace = last_traceback(self.driven.stderr) if _IN_A_WINDOW in self.driven.stderr else None
+        return uncaught or (trace.exception if trace else "")
+
+    def fails_at(self, request: str) -> list[str]:
+        """The labels that were pressed and that the request names, where that ended in an error."""
+        done = [step.text for step in self.steps[:len(self.driven.steps)] if step.kind == "press"]
+        return [label for label in named_buttons(request) if self.crash and any(is_same(label, one) for one in done)]
 
     @property
     def confirms(self) -> bool:
@@ -47,7 +63,7 @@ class UsedCheck:
 
     def shown(self) -> dict[str, Any]:
         """As the report shows it."""
-        done = self.steps[:len(self.driven.steps) + 1]
+        done = self.steps[:len(self.driven.steps) + bool(self.driven.trouble)]
         last = self.driven.steps[-1].seen if self.driven.steps else self.driven.seen
         return {"command": "", "did": [describe_step(step) for step in done], "typed": [], "differs": self.differs,
                 "seen": "\n".join(last.splitlines()[:15])[:1000]}
@@ -84,7 +100,7 @@ def lacking_buttons(driven: Driven, request: str, software: Mapping[str, bytes])
         return lacking
     sources = [data.decode("utf-8", "replace").casefold() for data in software.values()]
     return [label for label in lacking if re.fullmatch(r"\w[\w ]+", label) and not any(
-        word in source for source in sources for word in label.casefold().split())]
+        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source) for source in sources for word in label.casefold().split())]
 
 
 def _is_there(label: str, there: Sequence[str]) -> bool:
