@@ -191,8 +191,8 @@ def command_line(job: SandboxJob, user: int | None, *options: str) -> list[str]:
     return [
         bwrap, *_NAMESPACES, *options, *_identity(user), *(() if job.network else ("--unshare-net",)),
         *_SYSTEM, *_bind_if_there(SETTINGS),
-        *(_bind_if_there(_NETWORK) if job.network else ("--ro-bind", str(_HOSTS), "/etc/hosts")), "--remount-ro", "/dev",
-        *_scratch(), *_bind_options(job.bindings), "--bind", str(job.folder.resolve()), BOX,
+        *(_bind_if_there(_NETWORK) if job.network else ("--ro-bind", str(_HOSTS), "/etc/hosts")),
+        "--remount-ro", "/dev", *_scratch(), *_bind_options(job.bindings), "--bind", str(job.folder.resolve()), BOX,
         "--remount-ro", "/", "--chdir", "/",
         "--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value)),
         "--", *_drop(user), "env", f"--chdir={BOX}", *prlimit_command(job.limits, count_processes=True), *job.argv,

@@ -160,6 +160,8 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
+    if bare.rule == "started" and toolchain.windows:
+        plan = replace(plan, likely=())  # what a request may show is typed nowhere
     if bare.rule == "failed_status" and refuses_as_asked(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):

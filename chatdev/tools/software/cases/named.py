@@ -10,7 +10,7 @@ _MOST = 100_000  # characters of a request that are looked at
 _ITEM = (r"""(?:["“„`'‘](?P<{0}>[^"”“`'’\n]{{1,30}})["”“`'’]|"""
          r"(?<![\w.])(?P<{1}>\d\s?(?:-|–|to)\s?\d|\d|[-+*/=×÷−%.])(?![\w]))")
 _LIST = re.compile(
-    rf"\bbuttons?\s+(?:(?:that\s+(?:say|are|is)s?|saying|for|with(?:\s+the)?(?:\s+labels?|\s+texts?)?|(?:which\s+are\s+)?"
+    rf"\bbuttons?(?:\s*:)?\s+(?:(?:that\s+(?:say|are|is)s?|saying|for|with(?:\s+the)?(?:\s+labels?|\s+texts?)?|(?:which\s+are\s+)?"
     rf"(?:labell?ed|named|called))\s+)?(?:the\s+digits?\s+)?:?\s*(?P<items>{_ITEM.format('a', 'b')}"
     rf"(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*|\s+){_ITEM.format('c', 'd')})*)", re.IGNORECASE)
 _BEFORE = re.compile(r"""["“„`](?P<label>[^"”“`\n]{1,30})["”“`]\s+buttons?\b""", re.IGNORECASE)

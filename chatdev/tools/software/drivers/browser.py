@@ -8,6 +8,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -22,7 +23,8 @@ _BUTTONS = frozenset(_PRESSED[:8])
 _FIELDS = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider", "Date", "DateTime", "InputTime",
                      "ColorWell"})
 _PATIENCE, _SETTLE, _ANSWER = 2.0, 0.15, 15.0  # seconds: looked for, after a step, until the browser answers
-_HIGH = 20  # descriptors from here on are nobody's
+_HIGH = 20  # descriptors from here on are none of those that the browser reads and writes
+_START = "import os, sys; a = sys.argv; os.dup2(int(a[1]), 3); os.dup2(int(a[2]), 4); os.execv(a[3], a[3:])"
 
 _READ = """(() => {
   const seen = e => e.getClientRects().length && getComputedStyle(e).visibility !== "hidden";
@@ -72,16 +74,12 @@ class Browser:
     """A browser that is started by `argv` and shows one page."""
 
     def __init__(self, argv: Sequence[str]) -> None:
-        ours, theirs = os.pipe(), os.pipe()
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, _HIGH) for end in (*ours, *theirs)]
-        for end in (*ours, *theirs):
-            os.close(end)
-        reads, self._out, self._in, writes = ends
-        os.dup2(reads, 3, inheritable=True)
-        os.dup2(writes, 4, inheritable=True)
-        self._process = subprocess.Popen(argv, pass_fds=(3, 4), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                         stderr=subprocess.DEVNULL)
-        for end in (3, 4, reads, writes):
+        pipes = (*os.pipe(), *os.pipe())
+        reads, self._out, self._in, writes = (fcntl.fcntl(end, fcntl.F_DUPFD, _HIGH) for end in pipes)
+        starts = [sys.executable, "-I", "-S", "-c", _START, str(reads), str(writes), *argv]
+        self._process = subprocess.Popen(starts, pass_fds=(reads, writes), stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for end in (*pipes, reads, writes):
             os.close(end)
         self._waiting, self._number, self._session = b"", 0, ""
         self.errors: list[str] = []

@@ -31,9 +31,8 @@ def png_of_display(data: bytes) -> bytes | None:
     if not shown:
         return None
     rows = rows[shown[0]:shown[-1] + 1]
-    left = min(width - len(row.lstrip(b"\0")) // 3 - 1 for row in rows if row != black)
+    left = min((len(row) - len(row.lstrip(b"\0"))) // 3 for row in rows)
     right = max(-(-len(row.rstrip(b"\0")) // 3) for row in rows)
-    left = max(0, left)
     return _png(right - left, [row[3 * left:3 * right] for row in rows])
 
 

@@ -117,8 +117,10 @@ class Visit:
 
     def go(self) -> None:
         """Carry them out, up to the first that goes wrong."""
-        if any(step["kind"] != "request" for step in self._steps) or not self._steps:
-            self._open_browser()
+        if not self._steps or self._steps[0]["kind"] != "request":
+            browser = self._open_browser()
+            self._before = browser.items()
+            self._notes.begin(self._before, browser.names())
         else:
             self._notes.begin([], ())
         while self._steps:
@@ -126,21 +128,25 @@ class Visit:
             problem = self._answer(step) if step["kind"] == "request" else self._use_page(step)
             if problem:
                 break
+        self._close_browser()
+        self._notes.end()
+
+    def _close_browser(self) -> None:
+        """Take a picture, and end it: the connections that it keeps in reserve may be all that a service serves."""
         if self._browser:
             self._browser.pause(_REST)
             (self._folder / "screen.png").write_bytes(self._browser.picture())
             self._browser.close()
-        self._notes.end()
+            self._browser = None
 
-    def _open_browser(self) -> None:
+    def _open_browser(self) -> Browser:
         if not self._task["browser"]:
             raise BrowserFailure("there is no browser")
         self._browser = browser = Browser(self._task["browser"])
         browser.answer = self._typed_next
         browser.open(self._base)
         browser.pause(_REST)
-        self._before = browser.items()
-        self._notes.begin(self._before, browser.names())
+        return browser
 
     def _typed_next(self) -> str | None:
         """What the next step types, where a dialog asks for it."""
@@ -149,19 +155,19 @@ class Visit:
         return None
 
     def _use_page(self, step: dict[str, Any]) -> str:
-        assert self._browser
-        problem = take_step(self._browser, step, self._before, self._base) or (
-            self._browser.errors[-1] if self._browser.errors else "")
-        items = self._browser.items()
+        browser = self._browser or self._open_browser()
+        problem = take_step(browser, step, self._before, self._base) or (browser.errors[-1] if browser.errors else "")
+        items = browser.items()
         is_new = step["kind"] == "reads" and not is_shown(step["text"], self._before, self._before)
         left = len(self._task["steps"]) - len(self._steps)
         while self._notes.count < left - 1:  # typed into a dialog
             self._notes.add("", items, (), is_new=False)
-        self._notes.add(problem, items, self._browser.names(), is_new)
+        self._notes.add(problem, items, browser.names(), is_new)
         return problem
 
     def _answer(self, step: dict[str, Any]) -> str:
         """Make a request: what is otherwise than wanted."""
+        self._close_browser()
         method, path = step["text"].split(" ", 1)
         try:
             status, body = self._request(method, path, *content_of(step))

@@ -71,6 +71,11 @@ class PythonToolchain:
         """How a person starts a Python program, as a pattern; None for a library."""
         return PYTHON_COMMAND if self._entry.path else None
 
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows."""
+        return self._program.windows
+
     def check(self) -> Finding | None:
         """Files that do not compile, no file to start, or names that are defined nowhere."""
         if errors := [*syntax_errors(self._files), *data_errors(self._files)]:

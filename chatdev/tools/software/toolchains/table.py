@@ -48,6 +48,11 @@ class TableToolchain:
         """What a person types to start it, as a pattern; None for a library."""
         return self._language.command if self._project.entry.path else None
 
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows."""
+        return self._project.windows
+
     def check(self) -> Finding | None:
         """JSON that cannot be read, no file to start, or a program that this machine lacks."""
         if errors := data_errors(self._project.files):

@@ -34,6 +34,10 @@ class Toolchain(Protocol):
     def typed_command(self) -> str | None:
         """What a person types to start it, as a pattern, up to the arguments; None where nobody types a command."""
 
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows, so that nobody types anything."""
+
     def check(self) -> Finding | None:
         """What stands in the way, as far as that is known before anything of it runs."""
 
@@ -67,6 +71,7 @@ class NoToolchain:
     """Implements `Toolchain` for software that nothing here can start."""
 
     typed_command: str | None = None
+    windows = False
 
     def __init__(self, context: ToolContext) -> None:
         self._files = context.software

@@ -99,8 +99,8 @@ def lacking_buttons(driven: Driven, request: str, software: Mapping[str, bytes])
     if len(named) >= _FEW and len(lacking) <= min(_MOST_SIBLINGS_LACKING, len(named) // 3):
         return lacking
     sources = [data.decode("utf-8", "replace").casefold() for data in software.values()]
-    return [label for label in lacking if re.fullmatch(r"\w[\w ]+", label) and not any(
-        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", source) for source in sources for word in label.casefold().split())]
+    return [label for label in lacking if re.fullmatch(r"\w[\w ]+", label)
+            and not any(_has_word(source, word) for source in sources for word in label.casefold().split())]
 
 
 def _is_there(label: str, there: Sequence[str]) -> bool:
@@ -108,7 +108,11 @@ def _is_there(label: str, there: Sequence[str]) -> bool:
     if wanted in _LIKE or not wanted.isalnum():
         alike = _LIKE.get(wanted, (wanted,))
         return any(name in alike or wanted in name for name in there)
-    return any(re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", name) for name in there)
+    return any(_has_word(name, wanted) for name in there)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def unknown_route(check: UsedCheck, request: str, software: Mapping[str, bytes]) -> str:
