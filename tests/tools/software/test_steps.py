@@ -17,12 +17,14 @@ from chatdev.tools.software.drivers.step import Step, read_steps
 from chatdev.tools.software.drivers.texts import is_in, is_same, is_shown
 from chatdev.tools.software.trial.using import lacking_buttons
 
-KEYS = st.sampled_from(["press", "type", "into", "choose", "from", "reads", "title", "open", "request", "method", "path",
-                        "body", "form", "status", "shows"])
+KEYS = st.sampled_from(["press", "type", "into", "choose", "from", "reads", "title", "open", "request", "method",
+                        "path", "body", "form", "status", "shows"])
+VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+                      lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4),
+                      max_leaves=15)
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-                    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=15))
+@given(VALUES)
 def test_whatever_a_model_writes_is_steps_or_none(value: Any) -> None:
     for step in read_steps(value) or ():
         assert isinstance(step, Step)
@@ -40,7 +42,8 @@ def test_a_step_is_read_strictly(value: Any, read: Step | None) -> None:
 
 
 @pytest.mark.parametrize(("request_text", "labels"), [
-    ("with the buttons 0-9, +, -, *, / and =.", [*"0123456789+-*/="]), ("buttons for 0 to 9, + and -", [*"0123456789+-"]),
+    ("with the buttons 0-9, +, -, *, / and =.", [*"0123456789+-*/="]),
+    ("buttons for 0 to 9, + and -", [*"0123456789+-"]),
     ('It has a button labelled "Add" and a button "Clear".', ["Add", "Clear"]), ('a "Start" button', ["Start"]),
     ('Buttons: "A", "B" and "C".', ["A", "B", "C"]), ('A button "Undo" may be added.', []),
     ('After login there is a button "Out".', []), ("Buttons such as 1, 2 and 3.", []), ("ten buttons", []),

@@ -70,8 +70,8 @@ def test_prompts_rows_and_further_pages_are_used(drive: Drive) -> None:
 
 @in_a_browser
 def test_a_game_on_a_canvas_is_only_photographed(use: Use) -> None:
-    game = "<title>Game</title><canvas id=c></canvas><p>Press keys</p><script>document.getElementById('c').getContext('2d')" \
-           ".fillRect(1, 1, 50, 50)</script>"
+    game = ("<title>Game</title><canvas id=c></canvas><p>Press keys</p><script>"
+            "document.getElementById('c').getContext('2d').fillRect(1, 1, 50, 50)</script>")
     verdict = use({"index.html": game}, "A game.")
     assert verdict.passed
     assert verdict.evidence["pictures"] == {"Screenshot": "screenshot.png"}
@@ -120,7 +120,7 @@ http.createServer((request, response) => {
   });
 }).listen(3000, () => console.log("http://localhost:3000"));
 """
-SERVICE_TASK = 'A small service: GET /health answers {"status": "ok"}, POST /items stores an item, GET /items lists all.'
+SERVICE_TASK = 'A service: GET /health answers {"status": "ok"}, POST /items stores an item, GET /items lists all.'
 SERVICE_CHECKS = [{"about": "stores", "steps": [
     {"request": "GET /health", "status": 200, "shows": ['"status": "ok"']},
     {"request": "POST /items", "body": {"name": "milk"}, "status": 201},
@@ -159,8 +159,8 @@ def test_what_does_not_listen_confirms_nothing(drive: Drive, program: str) -> No
 def test_the_pages_of_a_service_are_used_in_a_browser(drive: Drive) -> None:
     serves = SERVICE.replace('self.answer(404, {"error": "unknown"})', 'self.page()').replace(
         "    def do_GET", '    def page(self):\n        self.send_response(200)\n        self.send_header('
-        '"Content-Type", "text/html")\n        self.end_headers()\n        self.wfile.write(b"<title>Shop</title><button '
-        'onclick=\\"this.nextSibling.textContent=7\\">Count</button><p></p>")\n\n    def do_GET')
+        '"Content-Type", "text/html")\n        self.end_headers()\n        self.wfile.write(b"<title>Shop</title>'
+        '<button onclick=\\"this.nextSibling.textContent=7\\">Count</button><p></p>")\n\n    def do_GET')
     used = drive(serves, [{"open": "/"}, {"title": "Shop"}, {"press": "Count"}, {"reads": "7"},
                           {"request": "GET /health", "status": 200}])
     assert (used.differs, used.confirms) == ("", True)
