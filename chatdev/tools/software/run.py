@@ -20,7 +20,7 @@ from chatdev.tools.software.trial.sense import is_at_fault, refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
 from chatdev.tools.software.trial.tried import Trial, TriedStart
-from chatdev.tools.software.trial.using import lacking_buttons, unknown_route
+from chatdev.tools.software.trial.using import find_faults
 from chatdev.workspace.file_tree import write_file
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
@@ -112,20 +112,16 @@ def _add_look(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, built: 
     shown = [done.driven for done in used] or [*filter(None, [_look_at(toolchain, built)])]
     if not shown:
         return judged
-    request = str(context.values.get("task") or context.inputs.get("task") or "")
-    lacking = {label for driven in shown[:1] for label in lacking_buttons(driven, request, context.software)}
-    unknown = {route for done in used if (route := unknown_route(done, request, context.software))}
-    failing = {label for done in used for label in done.fails_at(request)}
-    evidence = dict(judged.evidence)
     if pictures := [driven.picture for driven in shown if driven.picture]:
         write_file(context.run_folder, _PICTURE, pictures[-1])
-        evidence["pictures"] = {"Screenshot": _PICTURE}
-    if not (lacking or unknown or failing):
-        return replace(judged, evidence=evidence)
-    told = template(knowledge.report_template("lacking")).render(buttons=sorted(lacking), routes=sorted(unknown),
-                                                                 failing=sorted(failing), names=shown[0].names).strip()
+        judged = replace(judged, evidence={**judged.evidence, "pictures": {"Screenshot": _PICTURE}})
+    request = str(context.values.get("task") or context.inputs.get("task") or "")
+    faults = find_faults(used, shown[0], request, context.software)
+    if not any(faults.values()):
+        return judged
+    told = template(knowledge.report_template("lacking")).render(names=shown[0].names, **faults).strip()
     return replace(judged, passed=False, judged=True, score=judged.score - _FOR_DOUBT,
-                   report=f"{told}\n\n{judged.report}", evidence=evidence)
+                   report=f"{told}\n\n{judged.report}")
 
 
 def _look_at(toolchain: Toolchain, built: BuiltSoftware) -> Driven | None:

@@ -16,24 +16,27 @@ _XWD, _HEADER = 7, 25  # the version of the format (X11/XWDFile.h), and the numb
 def png_of_display(data: bytes) -> bytes | None:
     """The PNG of an X window dump of 32 bits a pixel (what `Xvfb -fbdir` keeps), without the black around what is
     shown; None where it is no such dump, or all black."""
-    if len(data) < 4 * _HEADER:
-        return None
-    header = struct.unpack(f">{_HEADER}I", data[:4 * _HEADER])
-    size, version, width, height, bits, stride, colours = (header[i] for i in (0, 1, 4, 5, 11, 12, 19))
-    start = size + 12 * colours
-    if version != _XWD or bits != 32 or not 0 < width <= _MOST_PIXELS or not 0 < height <= _MOST_PIXELS:
-        return None
-    if stride < 4 * width or len(data) < start + stride * height:
-        return None
-    rows = [_colours(data[start + y * stride:start + y * stride + 4 * width]) for y in range(height)]
-    black = bytes(3 * width)
-    shown = [y for y, row in enumerate(rows) if row != black]
+    rows = _rows_of_display(data)
+    shown = [y for y, row in enumerate(rows) if row.strip(b"\0")]
     if not shown:
         return None
     rows = rows[shown[0]:shown[-1] + 1]
     left = min((len(row) - len(row.lstrip(b"\0"))) // 3 for row in rows)
     right = max(-(-len(row.rstrip(b"\0")) // 3) for row in rows)
     return _png(right - left, [row[3 * left:3 * right] for row in rows])
+
+
+def _rows_of_display(data: bytes) -> list[bytes]:
+    """The rows of a dump, three bytes a pixel; none where it is no such dump."""
+    if len(data) < 4 * _HEADER:
+        return []
+    header = struct.unpack(f">{_HEADER}I", data[:4 * _HEADER])
+    size, version, width, height, bits, stride, colours = (header[place] for place in (0, 1, 4, 5, 11, 12, 19))
+    start = size + 12 * colours
+    is_sane = 0 < width <= _MOST_PIXELS and 0 < height <= _MOST_PIXELS and stride >= 4 * width
+    if version != _XWD or bits != 32 or not is_sane or len(data) < start + stride * height:
+        return []
+    return [_colours(data[start + y * stride:start + y * stride + 4 * width]) for y in range(height)]
 
 
 def _colours(row: bytes) -> bytes:

@@ -63,21 +63,28 @@ def _read_step(value: object) -> Step | None:
 
 
 def _read_request(given: Mapping[Any, Any]) -> Step | None:
-    line = given.get("request", f"{given.get('method', 'GET')} {given.get('path', '')}")
-    if given.keys() - {"request", *_ANSWER} or not isinstance(line, str):
+    line, status, form = _request_line(given), given.get("status"), given.get("form")
+    if line is None or given.keys() - {"request", *_ANSWER} or not isinstance(form, Mapping | None):
         return None
-    method, _, path = line.strip().partition(" ")
-    if method.startswith("/"):
-        method, path = str(given.get("method", "GET")), method
-    status, form, shows = given.get("status"), given.get("form"), given.get("shows", [])
+    if status is not None and not (type(status) is int and 100 <= status <= 599):
+        return None
+    shows = given.get("shows", [])
     texts = [shows] if isinstance(shows, str) else shows
-    if method.upper() not in _METHODS or not _is_path(path := path.strip()) or not isinstance(texts, list):
-        return None
-    if not (status is None or (type(status) is int and 100 <= status <= 599)) or not isinstance(form, Mapping | None):
+    if not isinstance(texts, list):
         return None
     kept = tuple(str(text)[:_LONGEST] for text in texts if str(text).strip())
     fields = None if form is None else {str(name): str(text) for name, text in form.items()}
-    return Step("request", f"{method.upper()} {path}", "", given.get("body"), fields, status, kept)
+    return Step("request", line, "", given.get("body"), fields, status, kept)
+
+
+def _request_line(given: Mapping[Any, Any]) -> str | None:
+    """Method and path, `GET /`."""
+    line = given.get("request", given.get("path"))
+    if not isinstance(line, str):
+        return None
+    first, _, path = line.strip().partition(" ")
+    method, path = (str(given.get("method", "GET")), first) if first.startswith("/") else (first, path.strip())
+    return f"{method.upper()} {path}" if method.upper() in _METHODS and _is_path(path) else None
 
 
 def _is_path(path: str) -> bool:

@@ -40,7 +40,7 @@ def main() -> None:
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     (folder / "task.json").unlink()
     notes = Notes(folder, task["nonce"])
-    program = None if task["page"] else Program(task["program"])
+    program = None if task["page"] else Service(task["program"])
     base = program.address() if program else (Path.cwd() / task["page"]).as_uri()
     if base is None:
         notes.fail("nothing listens")
@@ -53,7 +53,7 @@ def main() -> None:
         program.end()
 
 
-class Program:
+class Service:
     """A service, started by `argv`."""
 
     def __init__(self, argv: list[str]) -> None:

@@ -88,6 +88,16 @@ def _words(step: Step, problem: str) -> str:
             "differs": f"it does not show {what}"}.get(problem, f"an error: {problem}")
 
 
+def find_faults(used: Sequence[UsedCheck], first: Driven, request: str,
+                software: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """What the request surely names and the software lacks (`buttons`, looked for in the window or on the page
+    of `first`, and `routes`), or ends in an error at (`failing`)."""
+    routes = {route for done in used if (route := unknown_route(done, request, software))}
+    failing = {label for done in used for label in done.fails_at(request)}
+    return {"buttons": sorted(lacking_buttons(first, request, software)), "routes": sorted(routes),
+            "failing": sorted(failing)}
+
+
 def lacking_buttons(driven: Driven, request: str, software: Mapping[str, bytes]) -> list[str]:
     """The labels that the request names and no button bears. Only where that is sure: the other labels are there, or no
     source holds this one; and every button has a label."""
