@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ else:
     for amount, category in load():
         print(f"{category}: {amount:.2f}")
 """
-CHECKS = [
+CHECKS: list[dict[str, Any]] = [
     {"about": "keeps an expense", "starts": [
         {"command": "python main.py add-expense --amount 12.5 --category food", "shows": ["food"]},
         {"command": "python main.py report", "shows": ["food: 12.50"], "status": 0}]},
@@ -96,9 +97,77 @@ def test_a_check_that_shows_what_the_request_shows_is_an_example(use: Use) -> No
     assert not use("import sys\nprint(len(sys.argv))\nprint()\nprint(4)", task, checks=checks).passed
 
 
+IN_EVERY_LANGUAGE = {
+    "JavaScript": ("node", "node main.js", """\
+const words = process.argv.slice(2).map(Number);
+console.log(words[0] + words[1]);
+"""),
+    "Go": ("go", "./main", """\
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+func main() {
+	if len(os.Args) < 3 {
+		fmt.Println("usage: main A B")
+		os.Exit(2)
+	}
+	a, _ := strconv.Atoi(os.Args[1])
+	b, _ := strconv.Atoi(os.Args[2])
+	fmt.Println(a + b)
+}
+"""),
+    "C": ("gcc", "./main", """\
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words) {
+    if (count < 3) { puts("usage: main A B"); return 2; }
+    printf("%d\\n", atoi(words[1]) + atoi(words[2]));
+    return 0;
+}
+"""),
+    "C++": ("g++", "./main", """\
+#include <iostream>
+#include <string>
+int main(int count, char **words) {
+    if (count < 3) { std::cout << "usage: main A B\\n"; return 2; }
+    std::cout << std::stoi(words[1]) + std::stoi(words[2]) << "\\n";
+}
+"""),
+    "Java": ("javac", "java Main", """\
+public class Main {
+    public static void main(String[] words) {
+        if (words.length < 2) { System.out.println("usage: Main A B"); System.exit(2); }
+        System.out.println(Integer.parseInt(words[0]) + Integer.parseInt(words[1]));
+    }
+}
+"""),
+    "Shell": ("bash", "./main.sh", "echo $(($1 + $2))")}
+FILES = {"JavaScript": "main.js", "Go": "main.go", "C": "main.c", "C++": "main.cpp", "Java": "Main.java",
+         "Shell": "main.sh"}
+
+
+@pytest.mark.parametrize("language", IN_EVERY_LANGUAGE)
+def test_checks_are_tried_in_every_language(use: Use, language: str) -> None:
+    needs, command, source = IN_EVERY_LANGUAGE[language]
+    if not shutil.which(needs):
+        pytest.skip(f"{needs} is not here")
+    checks = [{"about": "adds", "starts": [{"command": f"{command} 20 3", "shows": ["23"], "status": 0}]}]
+    right = use({FILES[language]: source}, "A tool that adds two numbers.", checks=checks)
+    assert (right.passed, right.judged) == (True, True), right.report
+    wrong = use({FILES[language]: source.replace("+ ", "- ")}, "A tool that adds two numbers.", checks=checks)
+    assert not (wrong.passed and wrong.judged), wrong.report
+
+
+KEYS = st.sampled_from(["about", "starts", "files", "command", "shows", "status", "stdin", "prints", "steps", "press"])
+
+
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=4)
-                    | st.dictionaries(st.sampled_from(["about", "starts", "files", "command", "shows", "status",
-                                                       "stdin", "prints"]), inner, max_size=5), max_leaves=20))
+                    | st.dictionaries(KEYS, inner, max_size=5), max_leaves=20))
 def test_whatever_a_model_writes_is_read_or_left_out(value: Any) -> None:
     for check in read_checks(value, any_command()):
-        assert check.starts
+        assert check.starts or check.steps
