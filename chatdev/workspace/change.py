@@ -177,10 +177,11 @@ def _file_patch(path: str, before: bytes | None, after: bytes | None) -> bytes:
     if is_binary(before or b"") or is_binary(after or b""):
         return b"\n".join([*head, index, b"GIT binary patch", *_literal(after or b""), b"", *_literal(before or b""),
                            b"", b""])
+    head += [index, b""]
     if not (before or after):
-        return b"\n".join([*head, index, b""])
+        return b"\n".join(head)
     names = _ABSENT if before is None else old, _ABSENT if after is None else new
-    return b"\n".join([*head, b""]) + b"".join(_hunks(before or b"", after or b"", *names))
+    return b"\n".join(head) + b"".join(_hunks(before or b"", after or b"", *names))
 
 
 def _hunks(before: bytes, after: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
