@@ -39,6 +39,7 @@ from chatdev.runner.resources import Equipment, Resources, replay_equipment, res
 from chatdev.runner.restored import restore_options
 from chatdev.runner.spending import sum_past_spending
 from chatdev.runner.toolbox import KnownTools
+from chatdev.runner.window import refuse_oversize
 from chatdev.secrets import holds_secret, scrub, scrub_bytes
 from chatdev.workspace.handed_in import HandedIn, hand_in
 from chatdev.workspace.run_folder import RunFolder, slug
@@ -116,6 +117,9 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     _refuse_secrets(company.resolved)  # every key is known now
     inputs = gather_inputs(company.config, task, options.inputs)
     handed_in = _software_at(options.software)
+    if company.config.changes and not handed_in.files:
+        raise ConfigError(f"company {company.config.company!r} changes software that is there; give it: --path FOLDER")
+    refuse_oversize(company.config, handed_in.files, equipment.role_models)
     order = Order(company.resolved, company.source, inputs.everything, inputs.images, software=handed_in.files,
                   origin=handed_in.origin)
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
