@@ -1,4 +1,4 @@
-"""The company `maintain` on repositories that the tests make: the smallest change, guarded by the repository's own tests."""
+"""The company `maintain` on repositories that the tests make: small changes, guarded by their own tests."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ TEST = "import unittest\n\nfrom {module} import {name}\n\n\nclass {case}(unittes
        "    def test_other(self):\n        self.assertEqual({other}, {other_value})\n"
 PACKAGE = {
     "shapes/__init__.py": "from shapes.area import area\n",
-    "shapes/area.py": "def area(a, b):\n    return a + b\n", "pyproject.toml": "[project]\nname = 'shapes'\nversion = '1'\n",
+    "shapes/area.py": "def area(a, b):\n    return a + b\n",
+    "pyproject.toml": "[project]\nname = 'shapes'\nversion = '1'\n",
     "tests/test_area.py": TEST.format(module="shapes", name="area", case="AreaTest", call="area(2, 3)", value=6,
                                       other="area(2, 2)", other_value=4)}
 DJANGO_LIKE = {
-    "manage.py": "import sys\n\nfrom site_of import settings\n\nif __name__ == '__main__':\n    print(settings.APPS, sys.argv)\n",
+    "manage.py": "import sys\n\nfrom site_of import settings\n\nif __name__ == '__main__':\n"
+                 "    print(settings.APPS, sys.argv)\n",
     "site_of/__init__.py": "", "site_of/settings.py": "APPS = ['polls']\n", "polls/__init__.py": "",
     "polls/templates/index.html": "<p>{{ question }}</p>\n",
     "polls/models.py": "class Choice:\n    def __init__(self, votes=0):\n        self.votes = votes\n\n"
                        "    def vote(self):\n        self.votes -= 1\n        return self.votes\n",
     "polls/tests.py": "", "polls/test_models.py": TEST.format(
-        module="polls.models", name="Choice", case="ChoiceTest", call="Choice(1).vote()", value=2, other="Choice(3).votes",
-        other_value=3)}
+        module="polls.models", name="Choice", case="ChoiceTest", call="Choice(1).vote()", value=2,
+        other="Choice(3).votes", other_value=3)}
 NODE = {
     "package.json": '{"name": "sums", "main": "lib/index.js", "scripts": {"test": "node --test"}}\n',
     "lib/index.js": "exports.add = (a, b) => a - b\n",
@@ -56,12 +58,14 @@ REPOSITORIES: dict[str, tuple[Mapping[str, str], str, str, str]] = {
     "a package without main.py": (PACKAGE, "Let area multiply.", "shapes/area.py",
                                   "```python\ndef area(a, b):\n    return a * b\n```"),
     "a layout like Django's": (DJANGO_LIKE, "A vote must count up.", "polls/models.py",
-                               "<<<<<<< SEARCH\n        self.votes -= 1\n=======\n        self.votes += 1\n>>>>>>> REPLACE"),
+                               "```python\n<<<<<<< SEARCH\n        self.votes -= 1\n=======\n"
+                               "        self.votes += 1\n>>>>>>> REPLACE\n```"),
     "Node": (NODE, "add must add.", "lib/index.js", "```js\nexports.add = (a, b) => a + b\n```"),
-    "C": (C, "add must add.", "calc.c", '```c whole\n#include "calc.h"\n\nint add(int a, int b) { return a + b; }\n```'),
+    "C": (C, "add must add.", "calc.c",
+          '```c whole\n#include "calc.h"\n\nint add(int a, int b) { return a + b; }\n```'),
     "300,000 lines": (LARGE, "compute_777_3 of mod_777 must subtract.", "pkg7/mod_777.py",
-                      "<<<<<<< SEARCH\ndef compute_777_3(value):\n    return value + 3\n=======\n"
-                      "def compute_777_3(value):\n    return value - 3\n>>>>>>> REPLACE")}
+                      "```python\n<<<<<<< SEARCH\ndef compute_777_3(value):\n    return value + 3\n=======\n"
+                      "def compute_777_3(value):\n    return value - 3\n>>>>>>> REPLACE\n```")}
 
 
 def commit(files: Mapping[str, str | bytes], folder: Path) -> Path:
@@ -151,8 +155,8 @@ def test_a_new_test_that_fails_without_the_change_is_evidence(chat_server: ChatS
     mine = commit({**PACKAGE, "shapes/area.py": "def area(a, b):\n    return a * b\n"}, tmp_path / "mine")
     test = TEST.format(module="shapes.area", name="area, edge", case="EdgeTest", call="edge(2, 3)", value=10,
                        other="area(1, 1)", other_value=1)
-    change = ("shapes/area.py\n```python\ndef area(a, b):\n    return a * b\n\n\ndef edge(a, b):\n    return 2 * (a + b)\n"
-              f"```\n\ntests/test_edge.py\n```python\n{test}```")
+    change = ("shapes/area.py\n```python\ndef area(a, b):\n    return a * b\n\n\ndef edge(a, b):\n"
+              f"    return 2 * (a + b)\n```\n\ntests/test_edge.py\n```python\n{test}```")
     script(chat_server, {"plan": "P", "change": change})
     status, printed = chatdev(chat_server, tmp_path, "run", "Add edge.", "--path", str(mine), "--company", "maintain")
     assert status == 0, printed
@@ -162,7 +166,8 @@ def test_a_test_that_is_bent_to_the_change_is_no_evidence(chat_server: ChatServe
     right = {**PACKAGE, "shapes/area.py": "def area(a, b):\n    return a * b\n"}
     mine = commit(right, tmp_path / "mine")
     bent = right["tests/test_area.py"].replace("6", "5")
-    change = f"shapes/area.py\n```python\ndef area(a, b):\n    return a + b\n```\n\ntests/test_area.py\n```python\n{bent}```"
+    change = ("shapes/area.py\n```python\ndef area(a, b):\n    return a + b\n```\n\n"
+              f"tests/test_area.py\n```python\n{bent}```")
     script(chat_server, {"plan": "P", "change": change})
     status, printed = chatdev(chat_server, tmp_path, "run", "Make area nicer.", "--path", str(mine), "--company",
                               "maintain")
@@ -190,7 +195,8 @@ def test_the_company_needs_software(chat_server: ChatServer, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("body", "says"), [
-    ("import time\ntime.sleep(600)", "60 seconds"), ("import socket\nsocket.create_connection(('192.0.2.1', 80), 2)", "T"),
+    ("import time\ntime.sleep(600)", "60 seconds"),
+    ("import socket\nsocket.create_connection(('192.0.2.1', 80), 2)", "T"),
     ("import pathlib\n[p.unlink() for p in pathlib.Path('shapes').iterdir() if p.is_file()]", "")])
 def test_tests_that_misbehave_do_no_harm(chat_server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                          body: str, says: str) -> None:

@@ -99,9 +99,13 @@ class Comparison:
 
     @property
     def fresh(self) -> list[str]:
-        """The tests of the change that fail without it, and hold with it."""
-        return sorted({name for way, names in self.without.items()
-                       for name in _fewer(_fewer(names, self.failed.get(way)), self.known.get(way, frozenset()))})
+        """The tests of the change that fail without it, and hold with it; all that are run in a way, by its name, where
+        they cannot even be run without the change."""
+        known = {way: self.known.get(way, frozenset()) for way in self.without}
+        unable = [way for way, names in self.without.items()
+                  if names is None and None not in (known[way], self.failed.get(way))]
+        return unable + sorted({name for way, names in self.without.items()
+                                for name in _fewer(_fewer(names, self.failed.get(way)), known[way])})
 
 
 def _judge(compared: Comparison, now: Mapping[str, OwnTests], tried: Verdict | None) -> Verdict:
