@@ -85,7 +85,7 @@ def branch_change(change: Changeset, folder: Path, name: str, message: str) -> t
     tree = WorkTree.around(folder)
     if not tree:
         raise WorkspaceError(f"{folder} is in no git repository, so it has no branches; apply without --branch")
-    committed, prefix = tree.committed(), _prefix(folder, tree)
+    committed, prefix = tree.committed(), tree.prefix(folder)
     contents = {path: _merge(change, path, tree.content(committed[prefix + path]) if prefix + path in committed
                              else None, f"the newest commit of {tree.root}") for path in change.paths}
     return tree.root, tree.add_branch(name, {prefix + path: data for path, data in contents.items()}, message)
@@ -152,17 +152,13 @@ def _no_longer(path: str, place: str, *, is_new: bool) -> str:
 
 def _refuse_uncommitted(change: Changeset, folder: Path, tree: WorkTree) -> None:
     """Raise WorkspaceError where a file of the change holds what is in no commit."""
-    committed, prefix = tree.committed() if tree.head else {}, _prefix(folder, tree)
+    committed, prefix = tree.committed() if tree.head else {}, tree.prefix(folder)
     for path in change.paths:
-        if path in change.before and not is_as_kept(read_plain(folder / path, _LARGEST_FILE),
-                                                    committed.get(prefix + path)):
+        file = folder / path
+        if path in change.before and os.path.lexists(file) and not is_as_kept(read_plain(file, _LARGEST_FILE),
+                                                                              committed.get(prefix + path)):
             raise WorkspaceError(f"{path} in {folder} has work in it that is not committed; commit it, and apply again."
                                  " Nothing was changed")
-
-
-def _prefix(folder: Path, tree: WorkTree) -> str:
-    inside = folder.resolve().relative_to(tree.root).as_posix()
-    return "" if inside == "." else f"{inside}/"
 
 
 def _file_patch(path: str, before: bytes | None, after: bytes | None) -> bytes:
@@ -171,29 +167,30 @@ def _file_patch(path: str, before: bytes | None, after: bytes | None) -> bytes:
     head = [b"diff --git " + old + b" " + new]
     if before is None:
         head.append(b"new file mode " + _MODE)
-    elif after is None:
+        old = _ABSENT
+    if after is None:
         head.append(b"deleted file mode " + _MODE)
-    index = b"index " + _full_id(before) + b".." + _full_id(after)
-    if is_binary(before or b"") or is_binary(after or b""):
-        return b"\n".join([*head, index, b"GIT binary patch", *_literal(after or b""), b"", *_literal(before or b""),
-                           b"", b""])
-    head += [index, b""]
-    if not (before or after):
-        return b"\n".join(head)
-    names = _ABSENT if before is None else old, _ABSENT if after is None else new
-    return b"\n".join(head) + b"".join(_hunks(before or b"", after or b"", *names))
+        new = _ABSENT
+    head.append(b"index " + _full_id(before) + b".." + _full_id(after))
+    contents = before or b"", after or b""
+    if any(map(is_binary, contents)):
+        return b"\n".join([*head, b"GIT binary patch", *_literal(contents[1]), b"", *_literal(contents[0]), b"", b""])
+    lines = _hunks(*contents)
+    if lines:
+        head += [mark + name + (b"\t" if b" " in name else b"") for mark, name in ((b"--- ", old), (b"+++ ", new))]
+    return b"\n".join([*head, b""]) + b"".join(lines)
 
 
-def _hunks(before: bytes, after: bytes, old: bytes, new: bytes) -> Iterator[bytes]:
-    """The lines of a unified difference of two texts."""
-    lines = [data.split(b"\n") for data in (before, after)]
-    texts = [[line + b"\n" for line in part[:-1]] + ([part[-1]] if part[-1] else []) for part in lines]
-    tab = [b"\t" if b" " in name else b"" for name in (old, new)]
-    for number, line in enumerate(difflib.diff_bytes(difflib.unified_diff, texts[0], texts[1], n=_CONTEXT)):
-        if number < 2:
-            yield (b"--- " + old + tab[0] if number == 0 else b"+++ " + new + tab[1]) + b"\n"
-        else:
-            yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+def _hunks(before: bytes, after: bytes) -> list[bytes]:
+    """The lines of a unified difference of two texts, without its head."""
+    old, new = _lines(before), _lines(after)
+    lines = [*difflib.diff_bytes(difflib.unified_diff, old, new, n=_CONTEXT)][2:]
+    return [line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines]
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """The lines with their ends; only a line feed ends one."""
+    return [line + b"\n" for line in data.split(b"\n")[:-1]] + [line for line in data.split(b"\n")[-1:] if line]
 
 
 def _literal(data: bytes) -> Iterator[bytes]:
@@ -225,7 +222,7 @@ def _count_lines(before: bytes, after: bytes) -> tuple[int, int]:
     """The lines that came and went; none of binary files."""
     if is_binary(before) or is_binary(after):
         return 0, 0
-    lines = [*_hunks(before, after, b"", b"")][2:]
+    lines = _hunks(before, after)
     return sum(line.startswith(b"+") for line in lines), sum(line.startswith(b"-") for line in lines)
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from chatdev.errors import UnsafePath, WorkspaceError
 from chatdev.workspace.file_tree import SKIPPED_FOLDERS, explain_os_errors, read_software_file
+from chatdev.workspace.repository import FileVersion
 from chatdev.workspace.snapshot import safe_path
 from chatdev.workspace.work_tree import WorkTree, is_as_kept
 
@@ -101,25 +102,28 @@ def is_binary(data: bytes) -> bool:
     return False
 
 
-def _from_git(folder: Path, tree: WorkTree, tracked: dict[str, Any]) -> HandedIn:
+def _from_git(folder: Path, tree: WorkTree, tracked: Mapping[str, FileVersion]) -> HandedIn:
     """The files that git lists; all of a folder that the repository around it ignores."""
-    inside = folder.resolve().relative_to(tree.root).as_posix()
-    prefix = "" if inside == "." else f"{inside}/"
-    ignored = tree.ignored()
-    if prefix and not any(path.startswith(prefix) for path in tracked) and ignored.is_ignored(prefix):
+    prefix, ignored = tree.prefix(folder), tree.ignored()
+    inside = sorted(path for path in tracked if path.startswith(prefix))
+    if prefix and not inside and ignored.is_ignored(prefix):
         return _from_folder(folder)
     found = HandedIn(origin={"commit": (tree.head or b"").decode("ascii"), "branch": tree.branch})
-    for path in sorted(path for path in tracked if path.startswith(prefix)):
+    for path in inside:
         _take_tracked(found, tree, path, prefix, tracked[path].mode)
-    committed = tree.committed_if_cheap() or tracked
-    for path, _ in _walk(tree.root, prefix, lambda path, _: ignored.may_prune_directory(f"{path}/"), found):
+    for path in _walk(tree.root, prefix, lambda path, _: ignored.may_prune_directory(f"{path}/"), found):
         if path not in tracked and not ignored.is_ignored(path):
             found.take(path[len(prefix):], tree.root / path)
+    _note_changes(found, prefix, tree.committed_if_cheap() or tracked)
+    _refuse_too_much(folder, found)
+    return found
+
+
+def _note_changes(found: HandedIn, prefix: str, committed: Mapping[str, FileVersion]) -> None:
+    """Note the files that are not as they are committed."""
     for path, data in found.files.items():
         if not is_as_kept(data, committed.get(prefix + path)):
             found.note_change(path)
-    _refuse_too_much(folder, found)
-    return found
 
 
 def _take_tracked(found: HandedIn, tree: WorkTree, path: str, prefix: str, mode: int) -> None:
@@ -143,7 +147,7 @@ def _reaches(root: Path, path: str) -> bool:
 def _from_folder(folder: Path) -> HandedIn:
     """All files but those that tools make."""
     found = HandedIn()
-    for path, _ in _walk(folder, "", _is_made_by_tools, found):
+    for path in _walk(folder, "", _is_made_by_tools, found):
         if not path.endswith(".pyc"):
             found.take(path, folder / path)
     _refuse_too_much(folder, found)
@@ -154,7 +158,7 @@ def _is_made_by_tools(path: str, folder: Path) -> bool:
     return path.rpartition("/")[2] in MADE_BY_TOOLS or any(os.path.lexists(folder / mark) for mark in _MARKS)
 
 
-def _walk(root: Path, prefix: str, is_left_out: Any, found: HandedIn) -> Iterator[tuple[str, Path]]:
+def _walk(root: Path, prefix: str, is_left_out: Callable[[str, Path], bool], found: HandedIn) -> Iterator[str]:
     """All entries below `root/prefix` but folders, by path from the root. Those of repositories and links are noted."""
     waiting, count = [prefix.rstrip("/")], 0
     while waiting:
@@ -167,7 +171,7 @@ def _walk(root: Path, prefix: str, is_left_out: Any, found: HandedIn) -> Iterato
                     raise _too_much(root)
                 if not entry.is_dir(follow_symlinks=False):
                     if entry.name != ".git":
-                        yield path, Path(entry.path)
+                        yield path
                 elif entry.name in SKIPPED_FOLDERS or is_left_out(path, Path(entry.path)):
                     continue
                 elif os.path.lexists(f"{entry.path}/.git"):

@@ -7,12 +7,13 @@ import ast
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import yaml
 
+from chatdev.workspace.python_source import parse
 from chatdev.workspace.snapshot import is_test
 
 _CHARACTERS = 3  # of a token, on the safe side for code
@@ -23,6 +24,7 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MOST_WORDS, _FEW_FILES, _MOST_FILES_OF_A_WORD = 200, 3, 0.2  # a word that a fifth of the files hold says nothing
 _NAMED, _IN_ITS_PATH, _FOR_A_TEST = 100.0, 4.0, 0.5  # what counts for a file
 _MOST_SYMBOLS, _LONGEST_LINE = 40, 2000
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LARGEST_PARSED = 500_000  # bytes
 
 
@@ -40,17 +42,15 @@ def map_repository(files: Mapping[str, str | bytes], request: str, tokens: int) 
     """The map of `files` for whoever is to do what a request says, in about so many tokens."""
     texts = {path: text for path, content in files.items() if (text := _text(content)) is not None}
     room = tokens * _CHARACTERS
-    if len(texts) == len(files) and sum(_shown_size(path, text) for path, text in texts.items()) <= room:
+    if texts.keys() == files.keys() and sum(map(_shown_size, texts, texts.values())) <= room:
         return RepositoryMap(tuple(sorted(files)), "", is_whole=True)
     scores = rank_files(texts, request)
-    ranked = sorted(texts, key=lambda path: (-scores[path], path))
-    full, used = _choose(ranked, texts, scores, room * _FOR_FILES)
-    lines = _describe_files([path for path in ranked if path not in full and scores[path]], texts,
-                            room * _FOR_SYMBOLS - used)
+    ranked = sorted((path for path in texts if scores[path]), key=lambda path: (-scores[path], path))
+    full, used = _choose(ranked, texts, room * _FOR_FILES)
+    lines = _describe_files([path for path in ranked if path not in full], texts, room * _FOR_SYMBOLS - used)
     used += sum(map(len, lines.values()))
-    rest = {path: content for path, content in files.items() if path not in full and path not in lines}
-    return RepositoryMap(tuple(sorted(full)), "\n".join([*lines.values(), *_describe_rest(rest, room - used)]),
-                         is_whole=False)
+    rest = _describe_rest({path: files[path] for path in files.keys() - full - lines.keys()}, room - used)
+    return RepositoryMap(tuple(sorted(full)), "\n".join([*lines.values(), *rest]), is_whole=False)
 
 
 def rank_files(texts: Mapping[str, str], request: str) -> Mapping[str, float]:
@@ -58,19 +58,24 @@ def rank_files(texts: Mapping[str, str], request: str) -> Mapping[str, float]:
     words = list(dict.fromkeys(word.lower() for word in _WORD.findall(request)))[:_MOST_WORDS]
     lower = {path: text.lower() for path, text in texts.items()}
     in_paths = {path: _words_of(path) for path in texts}
-    most = max(_FEW_FILES, len(texts) * _MOST_FILES_OF_A_WORD)
     scores = dict.fromkeys(texts, 0.0)
     for word in words:
-        for worth, found in ((1.0, [path for path, text in lower.items() if word in text]),
-                             (_IN_ITS_PATH, [path for path, known in in_paths.items() if word in known])):
-            if len(found) <= most:
-                for path in found:
-                    scores[path] += worth / len(found)
-    named = {word.strip(".") for word in _PATH.findall(request)}
-    for path in texts:
-        scores[path] *= _FOR_A_TEST if is_test(path) else 1.0
-        scores[path] += _NAMED if named & {path, PurePosixPath(path).name} else 0.0
+        _add_scores(scores, lower, word, 1.0)
+        _add_scores(scores, in_paths, word, _IN_ITS_PATH)
+    for path in filter(is_test, texts):
+        scores[path] *= _FOR_A_TEST
+    names = {word.strip(".") for word in _PATH.findall(request)}
+    for path in filter(lambda path: names & {path, PurePosixPath(path).name}, texts):
+        scores[path] += _NAMED
     return scores
+
+
+def _add_scores(scores: dict[str, float], known: Mapping[str, Container[str]], word: str, worth: float) -> None:
+    """Share what a word is worth among the files that have it, unless it says nothing."""
+    found = [path for path, words in known.items() if word in words]
+    if len(found) <= max(_FEW_FILES, len(scores) * _MOST_FILES_OF_A_WORD):
+        for path in found:
+            scores[path] += worth / len(found)
 
 
 def symbols_of(path: str, text: str) -> list[str]:
@@ -85,31 +90,34 @@ def symbols_of(path: str, text: str) -> list[str]:
 
 def _python_symbols(text: str) -> Iterator[str]:
     try:
-        tree = ast.parse(text) if len(text) <= _LARGEST_PARSED else ast.Module([], [])
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = parse(text) if len(text) <= _LARGEST_PARSED else ast.Module([], [])
+    except SyntaxError:
         return
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, _FUNCTIONS):
             yield f"{node.name}({', '.join(one.arg for one in node.args.args)})"
         elif isinstance(node, ast.ClassDef):
-            methods = [one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
-                       and not one.name.startswith("__")]
-            yield f"{node.name}: {', '.join(methods)}" if methods else node.name
+            yield _describe_class(node)
+
+
+def _describe_class(node: ast.ClassDef) -> str:
+    names = (one.name for one in node.body if isinstance(one, _FUNCTIONS))
+    methods = ", ".join(name for name in names if not name.startswith("__"))
+    return f"{node.name}: {methods}" if methods else node.name
 
 
 @functools.cache
 def _patterns() -> Mapping[str, list[re.Pattern[str]]]:
-    table = yaml.safe_load(Path(__file__).with_name("symbols.yaml").read_text(encoding="utf-8"))
+    table = yaml.safe_load(Path(__file__).with_name("symbols.yaml").read_text(encoding="utf-8"))["languages"]
     return {suffix: [re.compile(pattern) for pattern in row["lines"]] for row in table for suffix in row["suffixes"]}
 
 
-def _choose(ranked: list[str], texts: Mapping[str, str], scores: Mapping[str, float],
-            room: float) -> tuple[set[str], int]:
+def _choose(ranked: list[str], texts: Mapping[str, str], room: float) -> tuple[set[str], int]:
     """The files to show in full: those of the highest rank that fit; and their characters."""
     chosen, used = set(), 0
     for path in ranked:
         size = _shown_size(path, texts[path])
-        if scores[path] and used + size <= room:
+        if used + size <= room:
             chosen.add(path)
             used += size
     return chosen, used

@@ -59,6 +59,11 @@ class WorkTree:
                                if common.is_file() else metadata)
         return None
 
+    def prefix(self, folder: Path) -> str:
+        """What the paths of the files below `folder` begin with; empty for the root."""
+        inside = folder.resolve().relative_to(self.root).as_posix()
+        return "" if inside == "." else f"{inside}/"
+
     def tracked(self) -> dict[str, FileVersion] | None:
         """What the index holds, by path from the root; None where it cannot be read. Of a conflict it is one side."""
         try:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from chatdev.cli.app import command_line
 from chatdev.config.profiles import profile_for
-from chatdev.llm.usage import count_tokens
+from chatdev.llm.tokens import count_tokens
 from chatdev.workspace.snapshot import Software
 from tests.support.chat_server import ChatServer, Received
 

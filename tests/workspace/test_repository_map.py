@@ -9,7 +9,9 @@ import pytest
 from chatdev.config.templates import render
 from chatdev.workspace.repository_map import map_repository, rank_files, symbols_of
 
-FILES = {f"src/part{n // 10}/mod_{n}.py": f"def f_{n}(x):\n    return x + {n}\n" * 40 for n in range(300)} | {
+FILES: dict[str, str | bytes] = {f"src/part{n // 10}/mod_{n}.py": f"def f_{n}(x):\n    return x + {n}\n" * 40
+                                 for n in range(300)}
+FILES |= {
     "src/store.py": "class Store:\n    def load(self):\n        pass\n\n    def save(self):\n        pass\n" * 3,
     "tests/test_store.py": "from src.store import Store\n", "logo.png": b"\0\1"}
 
@@ -36,7 +38,7 @@ def test_a_map_keeps_to_its_tokens(tokens: int) -> None:
 
 def test_a_file_that_does_not_fit_is_told_by_what_it_defines() -> None:
     engine = "def start(key):\n    pass\n\n\nclass Motor:\n    def run(self):\n        pass\n" * 400
-    files = {**FILES, "src/engine.py": engine}
+    files: dict[str, str | bytes] = {**FILES, "src/engine.py": engine}
     found = map_repository(files, "Let the Motor of src/engine.py start.", 3000)
     assert "src/engine.py" not in found.full
     assert "start(key); Motor: run" in found.others

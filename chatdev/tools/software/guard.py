@@ -21,7 +21,7 @@ _Failed = Mapping[str, frozenset[str] | None]
 """By the way that tests are run, the names of those that do not hold; None where they cannot be run."""
 _NO_TESTS = ("the repository has no tests that can be run here; whether a change is right can show only by examples of "
              "the request, or by tests that come with it")
-_PASSES, _EVIDENCE = 1.0, 1.0
+_EVIDENCE = 1.0  # added to the score of a change that something speaks for
 
 
 @tool(reads=("software",))
@@ -52,15 +52,19 @@ def guard(context: ToolContext) -> Verdict:
     if errors := [*syntax_errors(changed), *data_errors(changed)]:
         return Verdict(False, _report(errors=[f"{one.path}:{one.line}: {one.message}" for one in errors]), -1.0)
     now = run_repository_tests(context, after)
-    altered = any(is_test_file(path) and before[path] != after.get(path) for path in before)
-    added = any(is_test_file(path) for path in changed)
-    failed = _failures(now)
-    compared = Comparison(
-        _known_failures(context), failed,
-        _failures(run_repository_tests(context, _with_tests(after, before))) if altered else failed,
-        _failures(run_repository_tests(context, _with_tests(before, after))) if added else {})
     tried = judge_in_use(context) if plan_of(context, any_command()).cases else None
-    return _judge(compared, now, tried)
+    return _judge(_compare(context, now), now, tried)
+
+
+def _compare(context: ToolContext, now: Mapping[str, OwnTests]) -> Comparison:
+    """What holds before and after the change, and without it, as far as the tests are not the same."""
+    before, after = context.given, context.software
+    tests = {path for path in (*before, *after) if is_test_file(path) and before.get(path) != after.get(path)}
+    failed = as_they_were = _failures(now)
+    if tests & before.keys():
+        as_they_were = _failures(run_repository_tests(context, _with_tests(after, before)))
+    without = _failures(run_repository_tests(context, _with_tests(before, after))) if tests & after.keys() else {}
+    return Comparison(_known_failures(context), failed, as_they_were, without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +114,19 @@ class Comparison:
 
 def _judge(compared: Comparison, now: Mapping[str, OwnTests], tried: Verdict | None) -> Verdict:
     """The verdict on a change that can be read."""
-    broken, vanished = compared.broken, compared.vanished
-    holds = bool(tried and tried.passed and tried.judged and tried.examples and tried.examples[0] == tried.examples[1])
-    proved = bool(compared.repaired or compared.fresh or holds) and not compared.outdated
-    passed = not (broken or vanished or (tried and not tried.passed))
+    proved = bool(compared.repaired or compared.fresh or _holds(tried)) and not compared.outdated
+    losses = sum(map(len, compared.broken.values())) + len(compared.vanished)
+    passed = not losses and (tried is None or tried.passed)
     report = _report(now=now, compared=compared, proved=proved, tried=tried.report if tried else "")
-    score = (_PASSES if passed else -sum(map(len, broken.values())) - len(vanished) * 1.0) + _EVIDENCE * proved
     evidence = {"tests": {way: {"passed": one.passed, "failed": list(one.failed)} for way, one in now.items()},
                 "repaired": compared.repaired, "new": compared.fresh}
-    return Verdict(passed, report, score, evidence, judged=proved or not passed,
+    return Verdict(passed, report, passed - losses + _EVIDENCE * proved, evidence, judged=proved or not passed,
                    examples=tried.examples if tried else None)
+
+
+def _holds(tried: Verdict | None) -> bool:
+    """Whether all examples of the request hold, and there are some."""
+    return bool(tried and tried.passed and tried.judged and tried.examples and tried.examples[0] == tried.examples[1])
 
 
 def _failures(tests: Mapping[str, OwnTests]) -> _Failed:
