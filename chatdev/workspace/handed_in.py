@@ -83,7 +83,10 @@ def hand_in(folder: Path) -> HandedIn:
     with explain_os_errors("read", folder):
         tree = WorkTree.around(folder)
         tracked = tree.tracked() if tree else None
-        found = _from_git(folder, tree, tracked) if tree and tracked is not None else _from_folder(folder)
+        if tree and tracked is not None and _is_part(folder, tree, tracked):
+            found = _from_git(folder, tree, tracked)
+        else:
+            found = _from_folder(folder)
     found.origin["folder"] = str(folder.resolve())
     found.files = dict(sorted(found.files.items()))
     if not found.files:
@@ -103,20 +106,23 @@ def is_binary(data: bytes) -> bool:
 
 
 def _from_git(folder: Path, tree: WorkTree, tracked: Mapping[str, FileVersion]) -> HandedIn:
-    """The files that git lists; all of a folder that the repository around it ignores."""
+    """The files that git lists."""
     prefix, ignored = tree.prefix(folder), tree.ignored()
-    inside = sorted(path for path in tracked if path.startswith(prefix))
-    if prefix and not inside and ignored.is_ignored(prefix):
-        return _from_folder(folder)
     found = HandedIn(origin={"commit": (tree.head or b"").decode("ascii"), "branch": tree.branch})
-    for path in inside:
+    for path in sorted(path for path in tracked if path.startswith(prefix)):
         _take_tracked(found, tree, path, prefix, tracked[path].mode)
     for path in _walk(tree.root, prefix, lambda path, _: ignored.may_prune_directory(f"{path}/"), found):
         if path not in tracked and not ignored.is_ignored(path):
-            found.take(path[len(prefix):], tree.root / path)
+            found.take(path.removeprefix(prefix), tree.root / path)
     _note_changes(found, prefix, tree.committed_if_cheap() or tracked)
     _refuse_too_much(folder, found)
     return found
+
+
+def _is_part(folder: Path, tree: WorkTree, tracked: Mapping[str, FileVersion]) -> bool:
+    """Whether a folder belongs to the repository around it, and is not ignored there."""
+    prefix = tree.prefix(folder)
+    return not prefix or any(path.startswith(prefix) for path in tracked) or not tree.ignored().is_ignored(prefix)
 
 
 def _note_changes(found: HandedIn, prefix: str, committed: Mapping[str, FileVersion]) -> None:
