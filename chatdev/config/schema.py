@@ -55,6 +55,8 @@ class CompanyConfig(StrictModel):
     model: ModelSettings = ModelSettings()
     roles: dict[str, Role]
     phases: dict[str, Phase]
+    changes: bool = False
+    """Whether it only changes software that is there (`--path`), and makes none."""
     chain: list[ChainStep] = Field(min_length=1)
     success: str
     """Expression over long-term memory; reads what the last tool step wrote."""

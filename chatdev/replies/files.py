@@ -18,6 +18,7 @@ from chatdev.workspace.acting import bare_repositories, reason_to_withhold
 from chatdev.workspace.snapshot import collisions, safe_path
 
 MAX_FILES = 400
+_MOST_ADDED = 100
 _MOST_EFFORT = 16 << 20  # characters to look at for one reply: many blocks for a long file would hold everybody up
 _EACH_EFFORT = 48  # times that each character of the software may be looked at in any case
 _REVISED = 0.5  # a file given twice: the second is taken for a revision when it has this share of the first's length
@@ -216,8 +217,9 @@ class _Draft:
         for folder, makers in bare_repositories(self.files).items():
             if folder not in known:
                 self.problems.append(ReplyProblem("makes_repository", {"folder": folder, "files": makers}))
-        if len(self.files) > MAX_FILES:
-            self.problems.append(ReplyProblem("too_many_files", {"count": len(self.files), "most": MAX_FILES}))
+        most = max(MAX_FILES, len(self.before) + _MOST_ADDED)  # a user's repository may have more than any reply
+        if len(self.files) > most:
+            self.problems.append(ReplyProblem("too_many_files", {"count": len(self.files), "most": most}))
         if self.problems:
             raise Unreadable(*different(self.problems))
 

@@ -34,7 +34,7 @@ _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and whe
 def prior_faults(context: ToolContext) -> dict[str, Any]:
     """What is so of software that is there before the run, and no fault of it afterwards: the names of its own tests
     that `failed`, and of the modules that are `missing`; and by which `version` it is known again."""
-    known = {"version": _version_of(context.software), "failed": list[str](), "missing": list[str]()}
+    known = {"version": version_of(context.software), "failed": list[str](), "missing": list[str]()}
     toolchain = toolchain_of(replace(context, values={"given": {}}))
     if toolchain.check():
         return known
@@ -45,7 +45,8 @@ def prior_faults(context: ToolContext) -> dict[str, Any]:
     return {**known, "failed": list(tests.failed) if tests else []}
 
 
-def _version_of(software: Mapping[str, bytes]) -> str:
+def version_of(software: Mapping[str, bytes]) -> str:
+    """By what software is known again."""
     return hashlib.sha256(repr(sorted(software.items())).encode()).hexdigest()
 
 
@@ -69,6 +70,11 @@ def use(context: ToolContext) -> Verdict:
     (see `plan_lines` and `sessions`), which run one after the other in a further copy. Without any, and for pages, the
     verdict is that of `software.run`. `checks` are those that the company agreed on (`trial.agreed`).
     """
+    return judge_in_use(context)
+
+
+def judge_in_use(context: ToolContext) -> Verdict:
+    """The verdict of `software.use`."""
     toolchain = toolchain_of(context)
     with build_and_start(toolchain, context) as (bare, built):
         judged = _judge_use(toolchain, context, bare, built)
@@ -147,7 +153,7 @@ def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Ve
         return replace(judged, passed=False, judged=True, score=score, report=f"{told}\n\n{judged.report}",
                        evidence=evidence)
     held, there = judged.examples or (0, 0)
-    is_changed = before.get("version") != _version_of(context.software)
+    is_changed = before.get("version") != version_of(context.software)
     confirms = bool(tests.passed) and held == there and is_changed
     report = judged.report.replace(_doubt_text(), "").rstrip() if confirms else judged.report
     return replace(judged, judged=judged.judged or confirms, report=f"{report}\n\n{told}", evidence=evidence)

@@ -75,7 +75,7 @@ class Language(BaseModel):
     def sources(self, files: Mapping[str, bytes]) -> list[str]:
         """Its source files without tests, those nearest to the top first."""
         suffixes = {*self.suffixes, *self.also}
-        return sorted((path for path in files if PurePosixPath(path).suffix in suffixes and not _is_test(path)),
+        return sorted((path for path in files if PurePosixPath(path).suffix in suffixes and not is_test_file(path)),
                       key=lambda path: (path.count("/"), path))
 
     def entry(self, files: Mapping[str, bytes]) -> EntryPoint:
@@ -116,7 +116,7 @@ def language_of(files: Mapping[str, bytes]) -> Language | None:
     """The language of the table that the software is in; None for Python, and for what nobody here can start."""
     if has_python(files):
         return None
-    suffixes = {PurePosixPath(path).suffix for path in files if not _is_test(path)}
+    suffixes = {PurePosixPath(path).suffix for path in files if not is_test_file(path)}
     return next((language for language in languages()
                  if not suffixes.isdisjoint(language.suffixes) and language.unless.isdisjoint(files)), None)
 
@@ -178,5 +178,6 @@ def captures(pattern: str, text: str) -> Iterator[str]:
     return (name for match in re.finditer(pattern, text, re.MULTILINE) for name in match.groups() if name)
 
 
-def _is_test(path: str) -> bool:
+def is_test_file(path: str) -> bool:
+    """Whether a file is one of the tests, or helps them, in any language."""
     return is_test(path) or _TEST.search(PurePosixPath(path).name) is not None
