@@ -16,13 +16,13 @@ SOLUTION_MARKER = "<SOLUTION>"
 QUESTION_MARKER = "<QUESTION>"
 """Begins an assistant's question (dehallucination)."""
 
-_FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker"})
+_FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker", "sizes"})
 
 PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "system": frozenset({
         "company", "background", "phase", "me", "other", "speaker", "guidance", "tools", "native_tools", "tool_text",
         "form", "form_text", "may_conclude", "other_may_conclude", "dehallucination", "questions", "rounds", "opens",
-        "feedback", "code", "marker", "question_marker", "documents_language",
+        "feedback", "code", "marker", "question_marker", "documents_language", "sizes", "self_evident",
     }),
     "text": _FORM, "choice": _FORM, "files": _FORM, "files_partial": _FORM, "as_file": _FORM, "json": _FORM,
     "list": _FORM,

@@ -37,6 +37,8 @@ class Role(StrictModel):
     prompt: str = ""
     """Template: who this is; may use `task` and other inputs."""
     tools: list[str] = Field([])
+    tools_when: Literal["always", "strong"] = "always"
+    """`strong`: the tools are offered only to models whose `sizes.program` is not `small`."""
     model: ModelSettings = ModelSettings()
 
 

@@ -116,6 +116,7 @@ class Dialogue:
             concludes = marked.kind == "solution" and self.brief.may_conclude("assistant")
             if concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
+            concludes = concludes or (marked.kind is None and self._is_settled_by_its_form)
             received = await self._receive(marked.kind, marked.body if marked.kind else utterance.text, place)
             again = utterance.text == self.progress.answer
             self.progress.see_answer(utterance.text, unchanged=received.unchanged)
@@ -126,6 +127,14 @@ class Dialogue:
                 self._tell_unchanged(utterance.text)
         self.progress.see_failed_round(utterance.text, refused=received.outcome == "refused")
         return AFTER_RESPONSE(self.progress)
+
+    @property
+    def _is_settled_by_its_form(self) -> bool:
+        """Whether an answer that can be read is the solution: a choice, a value, a list or one file, which the
+        assistant may conclude and no feedback judges."""
+        phase = self.brief.phase
+        return (self.context.settings.semantics > 5 and phase.solution.is_self_evident and not phase.feedback
+                and self.brief.may_conclude("assistant"))
 
     def _agree(self, text: str) -> Ending | None:
         """The assistant states the consensus without a delivery of its own."""

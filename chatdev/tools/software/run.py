@@ -13,14 +13,16 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding, prior_state, verdict
+from chatdev.tools.software.trial.agreed import read_checks, try_checks
 from chatdev.tools.software.trial.plan import Plan, any_command, plan_of
-from chatdev.tools.software.trial.sense import refuses_as_asked
+from chatdev.tools.software.trial.sense import is_at_fault, refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
-from chatdev.tools.software.trial.tried import Trial
+from chatdev.tools.software.trial.tried import Trial, TriedStart
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
 _FOR_DOUBT = 1.0  # taken off where nothing confirms what the request seems to show
+_FOR_AGREED = 0.5  # taken off where none of the agreed checks holds
 _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and where there are none for commands that work
 
 
@@ -54,14 +56,14 @@ def run(context: ToolContext) -> Verdict:
     return verdict(judge(toolchain_of(context), context))
 
 
-@tool(reads=("software", "commands?", "examples?", "given?"))
+@tool(reads=("software", "commands?", "examples?", "checks?", "given?"))
 def use(context: ToolContext) -> Verdict:
     """Start the software as `software.run` does, then try the examples of the `task` and the `commands` of a Tester.
 
     Examples are read from the task by rule (`software.examples`); `examples` are those that a Tester copied from it, as
     cases in JSON or as lines such as `COMMAND => OUTPUT`. Each is tried in a fresh copy. `commands` is a list of lines
     (see `plan_lines` and `sessions`), which run one after the other in a further copy. Without any, and for pages, the
-    verdict is that of `software.run`.
+    verdict is that of `software.run`. `checks` are those that the company agreed on (`trial.agreed`).
     """
     toolchain = toolchain_of(context)
     with build_and_start(toolchain, context) as (bare, built):
@@ -70,7 +72,34 @@ def use(context: ToolContext) -> Verdict:
             return judged
         with built.copy({}) as copy:
             tests = toolchain.own_tests(copy)
-        return _add_own_tests(judged, tests, context) if tests else judged
+        judged = _add_own_tests(judged, tests, context) if tests else judged
+        return _add_agreed(judged, toolchain, built, context)
+
+
+def _add_agreed(judged: Verdict, toolchain: Toolchain, built: BuiltSoftware, context: ToolContext) -> Verdict:
+    """The verdict with the checks that the company agreed on: where all hold, they speak for the software; where one
+    does not, and the request has no example that holds, nobody knows whether it works. A crash fails it where the
+    request names the command."""
+    if toolchain.typed_command is None:
+        return judged
+    trial = try_checks(toolchain, built, read_checks(context.values.get("checks"), toolchain.typed_command))
+    if not trial.checks:
+        return judged
+    told = template(knowledge.report_template("agreed")).render(count=len(trial.checks),
+                                                                differing=trial.differing).strip()
+    evidence = {**judged.evidence, "agreed": {"checks": len(trial.checks),
+                                              "differing": [one["about"] for one in trial.differing]}}
+    score = judged.score - _FOR_AGREED * len(trial.differing) / len(trial.checks)
+    plan = plan_of(context, toolchain.typed_command)
+    if any(is_at_fault(TriedStart(start, finding), plan) for start, finding in trial.crashed):
+        return replace(judged, passed=False, judged=True, score=score - _FOR_DOUBT, report=f"{told}\n\n{judged.report}",
+                       evidence=evidence)
+    held, there = judged.examples or (0, 0)
+    sure = judged.judged
+    if judged.passed and held == there:
+        sure = trial.confirms or (sure and bool(there or not trial.differing))
+    report = judged.report.replace(_doubt_text(), "").rstrip() if sure else judged.report
+    return replace(judged, report=f"{report}\n\n{told}", judged=sure, score=score, evidence=evidence)
 
 
 def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Verdict:

@@ -37,15 +37,19 @@ def judge(request: pytest.FixtureRequest, run_folder: Path, tmp_path: Path) -> J
 
 
 class Use(Protocol):
-    def __call__(self, software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict: ...
+    def __call__(self, software: str | dict[str, str], task: str, commands: Any = (), examples: Any = (),
+                 checks: Any = ()) -> Verdict: ...
 
 
 @pytest.fixture
 def use(tmp_path: Path) -> Use:
-    def call(software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict:
+    def call(software: str | dict[str, str], task: str, commands: Any = (), examples: Any = (),
+             checks: Any = ()) -> Verdict:
+        texts = {"main.py": software} if isinstance(software, str) else software
+        files = {path: text.encode() for path, text in texts.items()}
         (scratch := tmp_path / "scratch").mkdir(exist_ok=True)
-        values = {"commands": list(commands), "examples": examples}
-        context = ToolContext({"main.py": software.encode()}, values, {"task": task}, find_sandbox(), tmp_path, scratch)
+        values = {"commands": list(commands), "examples": examples, "checks": checks}
+        context = ToolContext(files, values, {"task": task}, find_sandbox(), tmp_path, scratch)
         verdict = registry()["software.use"].call(context, {})
         assert isinstance(verdict, Verdict)
         assert list(scratch.iterdir()) == []

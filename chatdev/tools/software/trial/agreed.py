@@ -1,0 +1,146 @@
+"""The checks that the company agreed on before the program was written: what is typed, and what must then be seen.
+
+Programmer and Tester go by the same structure of the program, so that a right program passes them. The request does not
+say them, though: one that does not hold fails nobody. It is shown, and where the request has no example of its own, it
+leaves open whether the program works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, cases_from_value, texts_by_path
+from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.tools.software.trial.tried import CRASHES
+
+_MOST_SEEN, _MOST_LINES = 1000, 12  # characters and lines of what a start printed
+_MOST_SHOWN = 10  # texts that a start has to show
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedStart:
+    """A start of a check: what is done, and the texts that must be among what it prints."""
+
+    start: Start
+    shows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedCheck:
+    """A check: what it is about, and its starts one after another in a copy in which `files` lie, too."""
+
+    about: str
+    starts: tuple[AgreedStart, ...]
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStart:
+    """How a start of a check went: what is otherwise than agreed, empty where nothing is."""
+
+    agreed: AgreedStart
+    finding: Finding
+    differs: str = ""
+
+    def shown(self) -> dict[str, Any]:
+        """As the report shows it."""
+        facts = self.finding.facts
+        said = "\n".join(filter(str.strip, facts.get("streams", ())))
+        lines = said.splitlines()[-_MOST_LINES:]
+        return {"command": str(facts.get("command", ""))[:_MOST_SEEN], "differs": self.differs,
+                "typed": (self.agreed.start.stdin or "").splitlines(), "seen": "\n".join(lines)[-_MOST_SEEN:]}
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedTrial:
+    """All agreed checks, tried: each with its starts, up to the first that differs."""
+
+    checks: tuple[tuple[AgreedCheck, tuple[CheckedStart, ...]], ...] = ()
+
+    @property
+    def differing(self) -> list[dict[str, Any]]:
+        """The checks that do not hold, as the report shows them."""
+        return [{"about": check.about, "files": dict(check.files), "starts": [start.shown() for start in starts]}
+                for check, starts in self.checks if any(start.differs for start in starts)]
+
+    @property
+    def crashed(self) -> list[tuple[Start, Finding]]:
+        """The starts that end as none of a user's may."""
+        return [(start.agreed.start, start.finding) for _, starts in self.checks for start in starts
+                if start.finding.rule in CRASHES]
+
+    @property
+    def confirms(self) -> bool:
+        """Whether all hold, and one of them saw the program do something, not only refuse."""
+        starts = [start for _, found in self.checks for start in found]
+        does = any(start.agreed.shows and start.agreed.start.status in (None, 0) for start in starts)
+        return does and not any(start.differs for start in starts)
+
+
+def read_checks(value: object, command: str) -> Iterator[AgreedCheck]:
+    """The checks in what a model wrote, `[{about, files, starts: [{command, stdin, shows, status}]}]`; `command` is the
+    pattern of what stands before the arguments. What is none, or something that no user can do, is left out."""
+    for one in islice(value if isinstance(value, list | tuple) else [], MOST_CASES):
+        if isinstance(one, Mapping) and (check := _read_check(one, command)):
+            yield check
+
+
+def _read_check(value: Mapping[Any, Any], command: str) -> AgreedCheck | None:
+    starts, files = value.get("starts"), texts_by_path(value.get("files"))
+    if files is None or not isinstance(starts, list) or not 0 < len(starts) <= MOST_STARTS:
+        return None
+    read = [_read_start(start, command) for start in starts]
+    whole = tuple(start for start in read if start is not None)
+    return AgreedCheck(str(value.get("about", ""))[:200], whole, files) if len(whole) == len(read) else None
+
+
+def _read_start(value: object, command: str) -> AgreedStart | None:
+    if not isinstance(value, Mapping):
+        return None
+    case: Case | None = next(cases_from_value({"starts": [value]}, "tester", command), None)
+    shows = value.get("shows", [])
+    texts = [shows] if isinstance(shows, str) else shows
+    if case is None or case.starts[0].unfit or not isinstance(texts, list):
+        return None
+    return AgreedStart(case.starts[0], tuple(str(text) for text in texts[:_MOST_SHOWN] if str(text).strip()))
+
+
+def try_checks(toolchain: Toolchain, built: BuiltSoftware, checks: Iterator[AgreedCheck]) -> AgreedTrial:
+    """How the checks went, each in a fresh copy of the software."""
+    tried = []
+    for check in checks:
+        with built.copy(check.files) as folder:
+            tried.append((check, tuple(_try_starts(toolchain, folder, check))))
+    return AgreedTrial(tuple(tried))
+
+
+def _try_starts(toolchain: Toolchain, folder: Any, check: AgreedCheck) -> Iterator[CheckedStart]:
+    for agreed in check.starts:
+        start = agreed.start
+        typed = start.stdin if not start.stdin or start.stdin.endswith("\n") else f"{start.stdin}\n"
+        finding = toolchain.start(folder, Start(start.arguments, typed), ends=True)
+        tried = CheckedStart(agreed, finding, _difference(agreed, finding))
+        yield tried
+        if tried.differs:
+            return
+
+
+def _difference(agreed: AgreedStart, finding: Finding) -> str:
+    """What is otherwise than agreed, in words; empty where nothing is."""
+    if finding.rule in CRASHES:
+        return "it crashes"
+    facts, start = finding.facts, agreed.start
+    said, status = " ".join(" ".join(facts.get("streams", ())).split()), facts.get("exit_status")
+    if lacking := [text for text in agreed.shows if " ".join(text.split()) not in said]:
+        return f"it does not show {lacking[0]!r:.200}"
+    if facts.get("still_running"):
+        return "it does not come to its end"
+    if start.status is not None and status != start.status:
+        return f"exit status {status} instead of {start.status}"
+    if start.prints is not None and " ".join(start.prints.split()) not in said:
+        return f"it does not print {start.prints!r:.200}"
+    return ""

@@ -1,0 +1,104 @@
+"""Checks that the company agreed on: they confirm, they are shown, and they fail nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatdev.tools.software.trial.agreed import read_checks
+from chatdev.tools.software.trial.plan import any_command
+from tests.tools.software.conftest import Use
+
+pytestmark = pytest.mark.tool
+
+TASK = "Develop an expense tracker for the terminal with categories and monthly reports."
+TRACKER = """\
+import argparse, json, os, sys
+def load():
+    return json.load(open("e.json")) if os.path.exists("e.json") else []
+parser = argparse.ArgumentParser()
+commands = parser.add_subparsers(dest="command", required=True)
+add = commands.add_parser("add-expense")
+add.add_argument("--amount", type=float, required=True)
+add.add_argument("--category", required=True)
+commands.add_parser("report")
+given = parser.parse_args()
+if given.command == "add-expense":
+    json.dump([*load(), [given.amount, given.category]], open("e.json", "w"))
+    print("added", given.amount, given.category)
+else:
+    for amount, category in load():
+        print(f"{category}: {amount:.2f}")
+"""
+CHECKS = [
+    {"about": "keeps an expense", "starts": [
+        {"command": "python main.py add-expense --amount 12.5 --category food", "shows": ["food"]},
+        {"command": "python main.py report", "shows": ["food: 12.50"], "status": 0}]},
+    {"about": "a wrong use", "starts": [{"command": "python main.py dance", "shows": ["invalid choice"], "status": 2}]},
+]
+
+
+def test_a_right_program_of_several_commands_is_confirmed(use: Use) -> None:
+    verdict = use(TRACKER, TASK, checks=CHECKS)
+    assert (verdict.passed, verdict.judged) == (True, True)
+    assert "All 2 checks that the company agreed on hold." in verdict.report
+    assert verdict.evidence["agreed"] == {"checks": 2, "differing": []}
+
+
+@pytest.mark.parametrize(("broken", "shows"), [
+    (TRACKER.replace("[*load(), [", "[["), ""), (TRACKER.replace('{amount:.2f}', '{amount}'), "'food: 12.50'"),
+    (TRACKER.replace('"e.json", "w"', '"f.json", "w"'), "'food: 12.50'")])
+def test_a_mutant_is_no_success_and_no_failure(use: Use, broken: str, shows: str) -> None:
+    twice = [{"about": "two", "starts": [*CHECKS[0]["starts"], CHECKS[0]["starts"][0],
+                                         {"command": "python main.py report", "shows": ["food: 12.50\nfood: 12.50"]}]}]
+    verdict = use(broken, TASK, checks=[*CHECKS, *twice])
+    assert (verdict.passed, verdict.judged) == (True, False)
+    assert "do not hold. The request does not say" in verdict.report or "does not hold. The request" in verdict.report
+    assert f"it does not show {shows}" in verdict.report
+
+
+def test_a_syntax_that_nobody_asked_for_fails_nobody(use: Use) -> None:
+    guessed = [{"about": "adds", "starts": [{"command": "python main.py add 12.50 food", "shows": ["added"]}]}]
+    verdict = use(TRACKER, TASK, checks=guessed)
+    assert (verdict.passed, verdict.judged) == (True, False)
+    assert "$ python main.py add 12.50 food" in verdict.report
+
+
+def test_where_the_examples_hold_no_check_leaves_a_doubt(use: Use) -> None:
+    task = "A program: `python main.py 3` prints `6`."
+    verdict = use("import sys\nprint(2 * int(sys.argv[1]))", task,
+                  checks=[{"about": "x", "starts": [{"command": "python main.py 4", "shows": ["nine"]}]}])
+    assert (verdict.passed, verdict.judged, verdict.examples) == (True, True, (1, 1))
+    assert "it does not show 'nine'" in verdict.report
+
+
+def test_a_crash_fails_where_the_request_names_the_command(use: Use) -> None:
+    program = "import sys\nprint('total 0' if sys.argv[1:] != ['report'] else {}['x'])"
+    checks = [{"about": "x", "starts": [{"command": f"python main.py {word}", "shows": ["total"]}]}
+              for word in ("report", "other")]
+    assert not use(program, "The command report prints the total.", checks=checks).passed
+    assert use(program, "A tracker.", checks=checks).passed
+
+
+def test_a_program_that_only_refuses_is_not_confirmed(use: Use) -> None:
+    checks = [{"about": "wrong use", "starts": [{"command": "python main.py dance", "shows": ["usage"], "status": 2}]}]
+    verdict = use("import sys\nsys.exit('usage: none') if 0 else (print('usage'), sys.exit(2))", TASK, checks=checks)
+    assert not verdict.judged or not verdict.passed
+
+
+def test_a_check_that_shows_what_the_request_shows_is_an_example(use: Use) -> None:
+    task = "`python main.py 1 2` adds its numbers, and the sum is `3`."
+    checks = [{"about": "sum", "starts": [{"command": "python main.py 1 2", "prints": "3"}]}]
+    assert use("import sys\nprint(sum(map(int, sys.argv[1:])))", task, checks=checks).examples == (1, 1)
+    assert not use("import sys\nprint(len(sys.argv))\nprint()\nprint(4)", task, checks=checks).passed
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=4)
+                    | st.dictionaries(st.sampled_from(["about", "starts", "files", "command", "shows", "status",
+                                                       "stdin", "prints"]), inner, max_size=5), max_leaves=20))
+def test_whatever_a_model_writes_is_read_or_left_out(value: Any) -> None:
+    for check in read_checks(value, any_command()):
+        assert check.starts
