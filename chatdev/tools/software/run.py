@@ -13,7 +13,7 @@ from chatdev.tools.software import knowledge
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding, prior_state, verdict
-from chatdev.tools.software.trial.agreed import read_checks, try_checks
+from chatdev.tools.software.trial.agreed import AgreedTrial, read_checks, try_checks
 from chatdev.tools.software.trial.plan import Plan, any_command, plan_of
 from chatdev.tools.software.trial.sense import is_at_fault, refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
@@ -78,8 +78,8 @@ def use(context: ToolContext) -> Verdict:
 
 def _add_agreed(judged: Verdict, toolchain: Toolchain, built: BuiltSoftware, context: ToolContext) -> Verdict:
     """The verdict with the checks that the company agreed on: where all hold, they speak for the software; where one
-    does not, and the request has no example that holds, nobody knows whether it works. A crash fails it where the
-    request names the command."""
+    does not, nobody knows whether it works, but a command that it refuses is no matter where the request's examples
+    hold. A crash fails it where the request names the command."""
     if toolchain.typed_command is None:
         return judged
     trial = try_checks(toolchain, built, read_checks(context.values.get("checks"), toolchain.typed_command))
@@ -94,12 +94,17 @@ def _add_agreed(judged: Verdict, toolchain: Toolchain, built: BuiltSoftware, con
     if any(is_at_fault(TriedStart(start, finding), plan) for start, finding in trial.crashed):
         return replace(judged, passed=False, judged=True, score=score - _FOR_DOUBT, report=f"{told}\n\n{judged.report}",
                        evidence=evidence)
-    held, there = judged.examples or (0, 0)
-    sure = judged.judged
-    if judged.passed and held == there:
-        sure = trial.confirms or (sure and bool(there or not trial.differing))
+    sure = _is_sure(judged, trial)
     report = judged.report.replace(_doubt_text(), "").rstrip() if sure else judged.report
     return replace(judged, report=f"{report}\n\n{told}", judged=sure, score=score, evidence=evidence)
+
+
+def _is_sure(judged: Verdict, trial: AgreedTrial) -> bool:
+    """Whether the software is judged, once the agreed checks are known."""
+    held, there = judged.examples or (0, 0)
+    if not judged.passed or held < there:
+        return judged.judged
+    return trial.confirms or (judged.judged and not (trial.doubts if there else trial.differing))
 
 
 def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Verdict:

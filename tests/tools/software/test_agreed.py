@@ -67,12 +67,15 @@ def test_a_syntax_that_nobody_asked_for_fails_nobody(use: Use) -> None:
     assert "$ python main.py add 12.50 food" in verdict.report
 
 
-def test_where_the_examples_hold_no_check_leaves_a_doubt(use: Use) -> None:
+@pytest.mark.parametrize(("command", "shows", "judged"), [
+    ("python main.py 4", "nine", False),  # program or check: one of them is wrong
+    ("python main.py double 4", "8", True),  # it does not have to know this command
+    ("python main.py 4", "8", True)])
+def test_beside_examples_that_hold_only_a_refusal_is_no_doubt(use: Use, command: str, shows: str, judged: bool) -> None:
     task = "A program: `python main.py 3` prints `6`."
-    verdict = use("import sys\nprint(2 * int(sys.argv[1]))", task,
-                  checks=[{"about": "x", "starts": [{"command": "python main.py 4", "shows": ["nine"]}]}])
-    assert (verdict.passed, verdict.judged, verdict.examples) == (True, True, (1, 1))
-    assert "it does not show 'nine'" in verdict.report
+    program = "import sys\nif len(sys.argv) != 2: sys.exit('usage: N')\nprint(2 * int(sys.argv[1]))"
+    verdict = use(program, task, checks=[{"about": "x", "starts": [{"command": command, "shows": [shows]}]}])
+    assert (verdict.passed, verdict.judged, verdict.examples) == (True, judged, (1, 1))
 
 
 def test_a_crash_fails_where_the_request_names_the_command(use: Use) -> None:

@@ -1,8 +1,8 @@
 """The checks that the company agreed on before the program was written: what is typed, and what must then be seen.
 
 Programmer and Tester go by the same structure of the program, so that a right program passes them. The request does not
-say them, though: one that does not hold fails nobody. It is shown, and where the request has no example of its own, it
-leaves open whether the program works.
+say them, though: one that does not hold fails nobody. It is shown, and it leaves open whether the program works, unless
+the request has examples, they hold, and the program only refuses what nobody may have asked for.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ class CheckedStart:
     finding: Finding
     differs: str = ""
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether the program refuses what it was agreed to take: a command that it may not have to know."""
+        status = self.finding.facts.get("exit_status")
+        return self.agreed.start.status in (None, 0) and status not in (None, 0) and self.finding.rule not in CRASHES
+
     def shown(self) -> dict[str, Any]:
         """As the report shows it."""
         facts = self.finding.facts
@@ -72,6 +78,11 @@ class AgreedTrial:
         """The starts that end as none of a user's may."""
         return [(start.agreed.start, start.finding) for _, starts in self.checks for start in starts
                 if start.finding.rule in CRASHES]
+
+    @property
+    def doubts(self) -> bool:
+        """Whether the program takes a command and then does otherwise than agreed."""
+        return any(start.differs and not start.is_refused for _, found in self.checks for start in found)
 
     @property
     def confirms(self) -> bool:
