@@ -103,7 +103,7 @@ class StrongModel:
         return Scripted(text, usage=(sum(sizes), _tokens(text)))
 
     def _reply(self, place: str) -> str:
-        phase = re.sub(r"[^a-z_].*", "", place)
+        phase = re.findall(r"([a-z_]+)#", place)[-1]
         if "instructor" in place and phase == "system_test":
             return "What was tried does not do what was agreed; the first difference is the one to mend."
         if "instructor" in place:
@@ -148,18 +148,28 @@ def try_program(scenario: Scenario, about: str, program: str) -> Row:
 
 def measure(names: Sequence[str], anew: bool = False) -> Row:
     """The rows of the scenarios; those that are kept and whose scenario has not changed are not measured again."""
-    study = read_results(RESULTS) or {"rows": []}
     for scenario in read_scenarios(names):
         for about, program in scenario.programs():
-            same = [row for row in study["rows"] if (row["scenario"], row["program"]) == (scenario.name, about)]
+            same = [row for row in kept_rows() if (row["scenario"], row["program"]) == (scenario.name, about)]
             if not anew and same and same[0]["digest"] == scenario.digest:
                 continue
             row = try_program(scenario, about, program)
-            study["rows"] = sorted([*(old for old in study["rows"] if old not in same), row],
-                                   key=lambda each: (each["scenario"], each["program"] != RIGHT, each["program"]))
-            write_results(RESULTS, study)
+            keep(row)
             print(f"{scenario.name}: {about}: {row['status']}, {row['calls']} calls, {row['seconds']} s", flush=True)
-    return study
+    return {"rows": kept_rows()}
+
+
+def kept_rows() -> list[Row]:
+    """The rows that were measured before."""
+    return list(read_results(RESULTS).get("rows", []))
+
+
+def keep(row: Row) -> None:
+    """Write a row down in place of an earlier one of the same program."""
+    rows = [old for old in kept_rows() if (old["scenario"], old["program"]) != (row["scenario"], row["program"])]
+    rows.append({name: value for name, value in row.items() if name != "report"})
+    write_results(RESULTS, {"rows": sorted(rows, key=lambda one: (one["scenario"], one["program"] != RIGHT,
+                                                                  one["program"]))})
 
 
 def is_as_wanted(row: Mapping[str, Any]) -> bool:
