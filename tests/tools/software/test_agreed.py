@@ -67,15 +67,30 @@ def test_a_syntax_that_nobody_asked_for_fails_nobody(use: Use) -> None:
     assert "$ python main.py add 12.50 food" in verdict.report
 
 
-@pytest.mark.parametrize(("command", "shows", "judged"), [
-    ("python main.py 4", "nine", False),  # program or check: one of them is wrong
-    ("python main.py double 4", "8", True),  # it does not have to know this command
-    ("python main.py 4", "8", True)])
-def test_beside_examples_that_hold_only_a_refusal_is_no_doubt(use: Use, command: str, shows: str, judged: bool) -> None:
+HELD = {"about": "another", "starts": [{"command": "python main.py 5", "shows": ["10"]}]}
+
+
+@pytest.mark.parametrize(("command", "shows", "more", "judged"), [
+    ("python main.py 4", "nine", [HELD], False),  # program or check: one of them is wrong
+    ("python main.py 4", "nine", [], True),  # the checks are about some other program
+    ("python main.py double 4", "8", [HELD], True),  # it does not have to know this command
+    ("python main.py 4", "8", [HELD], True)])
+def test_a_check_beside_examples_that_hold(use: Use, command: str, shows: str, more: list[Any], judged: bool) -> None:
     task = "A program: `python main.py 3` prints `6`."
     program = "import sys\nif len(sys.argv) != 2: sys.exit('usage: N')\nprint(2 * int(sys.argv[1]))"
-    verdict = use(program, task, checks=[{"about": "x", "starts": [{"command": command, "shows": [shows]}]}])
+    verdict = use(program, task, checks=[*more, {"about": "x", "starts": [{"command": command, "shows": [shows]}]}])
     assert (verdict.passed, verdict.judged, verdict.examples) == (True, judged, (1, 1))
+    assert judged or "it does not show 'nine'" in verdict.report
+
+
+@pytest.mark.parametrize(("printed", "shows", "holds"), [
+    ("-6\\n0.25", "6\n0.25", False), ("65", "6", False), ("16", "6", False), ("6.5", "6", False), ("0.6", "6", False),
+    ("6", "6", True), ("6.00 EUR", "6", True), ("sum: 6.", "6", True), ("12.50", "12.5", True), ("12.55", "12.5", False),
+    ("on 2024-03-05", "03-05", True), ("balance=-6", "6", False), ("n-6", "6", True), ("expenses", "expense", True)])
+def test_a_number_that_is_shown_is_a_whole_one(use: Use, printed: str, shows: str, holds: bool) -> None:
+    checks = [{"about": "x", "starts": [{"command": "python main.py report", "shows": [shows]}]}]
+    verdict = use(f"import sys\nprint('{printed}' if sys.argv[1:] else 'usage: report')", "A tracker.", checks=checks)
+    assert ("does not show" not in verdict.report) is holds
 
 
 def test_a_crash_fails_where_the_request_names_the_command(use: Use) -> None:
