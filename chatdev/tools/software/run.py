@@ -10,6 +10,7 @@ from typing import Any
 from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
+from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding, prior_state, verdict
@@ -19,10 +20,13 @@ from chatdev.tools.software.trial.sense import is_at_fault, refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
 from chatdev.tools.software.trial.tried import Trial, TriedStart
+from chatdev.tools.software.trial.using import lacking_buttons, unknown_route
+from chatdev.workspace.file_tree import write_file
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
 _FOR_DOUBT = 1.0  # taken off where nothing confirms what the request seems to show
 _FOR_AGREED = 0.5  # taken off where none of the agreed checks holds
+_PICTURE = "screenshot.png"
 _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and where there are none for commands that work
 
 
@@ -73,24 +77,22 @@ def use(context: ToolContext) -> Verdict:
         with built.copy({}) as copy:
             tests = toolchain.own_tests(copy)
         judged = _add_own_tests(judged, tests, context) if tests else judged
-        return _add_agreed(judged, toolchain, built, context)
+        trial = try_checks(toolchain, built, read_checks(context.values.get("checks"), toolchain.typed_command))
+        judged = _add_agreed(judged, trial, toolchain, context)
+        return _add_look(judged, trial, toolchain, built, context)
 
 
-def _add_agreed(judged: Verdict, toolchain: Toolchain, built: BuiltSoftware, context: ToolContext) -> Verdict:
+def _add_agreed(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, context: ToolContext) -> Verdict:
     """The verdict with the checks that the company agreed on: where all hold, they speak for the software; where one
     does not, nobody knows whether it works, but a command that it refuses is no matter where the request's examples
     hold. A crash fails it where the request names the command."""
-    if toolchain.typed_command is None:
+    if not trial.count:
         return judged
-    trial = try_checks(toolchain, built, read_checks(context.values.get("checks"), toolchain.typed_command))
-    if not trial.checks:
-        return judged
-    told = template(knowledge.report_template("agreed")).render(count=len(trial.checks),
-                                                                differing=trial.differing).strip()
-    evidence = {**judged.evidence, "agreed": {"checks": len(trial.checks),
+    told = template(knowledge.report_template("agreed")).render(count=trial.count, differing=trial.differing).strip()
+    evidence = {**judged.evidence, "agreed": {"checks": trial.count,
                                               "differing": [one["about"] for one in trial.differing]}}
-    score = judged.score - _FOR_AGREED * len(trial.differing) / len(trial.checks)
-    plan = plan_of(context, toolchain.typed_command)
+    score = judged.score - _FOR_AGREED * len(trial.differing) / trial.count
+    plan = plan_of(context, toolchain.typed_command or any_command())
     if any(is_at_fault(TriedStart(start, finding), plan) for start, finding in trial.crashed):
         return replace(judged, passed=False, judged=True, score=score - _FOR_DOUBT, report=f"{told}\n\n{judged.report}",
                        evidence=evidence)
@@ -105,6 +107,36 @@ def _is_sure(judged: Verdict, trial: AgreedTrial) -> bool:
     if not judged.passed or held < there:
         return judged.judged
     return trial.confirms or (judged.judged and not (trial.doubts if there else trial.differing))
+
+
+def _add_look(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, built: BuiltSoftware,
+              context: ToolContext) -> Verdict:
+    """The verdict with a picture of the window or page. It fails what lacks a button or a path that the request names,
+    and what ends in an error when a button is pressed that the request names."""
+    used = [done for _, done in trial.used]
+    shown = [done.driven for done in used] or [*filter(None, [_look_at(toolchain, built)])]
+    if not shown:
+        return judged
+    request = str(context.values.get("task") or context.inputs.get("task") or "")
+    lacking = {label for driven in shown[:1] for label in lacking_buttons(driven, request, context.software)}
+    unknown = {route for done in used if (route := unknown_route(done, request, context.software))}
+    failing = {label for done in used for label in done.fails_at(request)}
+    evidence = dict(judged.evidence)
+    if pictures := [driven.picture for driven in shown if driven.picture]:
+        write_file(context.run_folder, _PICTURE, pictures[-1])
+        evidence["pictures"] = {"Screenshot": _PICTURE}
+    if not (lacking or unknown or failing):
+        return replace(judged, evidence=evidence)
+    told = template(knowledge.report_template("lacking")).render(buttons=sorted(lacking), routes=sorted(unknown),
+                                                                 failing=sorted(failing), names=shown[0].names).strip()
+    return replace(judged, passed=False, judged=True, score=judged.score - _FOR_DOUBT,
+                   report=f"{told}\n\n{judged.report}", evidence=evidence)
+
+
+def _look_at(toolchain: Toolchain, built: BuiltSoftware) -> Driven | None:
+    """How the software looks to somebody who does nothing."""
+    with built.copy({}) as folder:
+        return toolchain.drive(folder, ())
 
 
 def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Verdict:
@@ -133,6 +165,8 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
+    if bare.rule == "started" and toolchain.windows:
+        plan = replace(plan, likely=())  # what a request may show is typed nowhere
     if bare.rule == "failed_status" and refuses_as_asked(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):

@@ -21,7 +21,8 @@ _WIDEST, _LONGEST = 240, 8000  # characters of a line, and of what a program pri
 
 _Words = Annotated[list[str] | None, Field(description="The words behind its command.", max_length=500)]
 _Typed = Annotated[str | None, Field(description="What is typed or piped into it.", max_length=20_000)]
-_UserFiles = Annotated[dict[str, str] | None, Field(description="Files that lie beside it, by their names.", max_length=20)]
+_UserFiles = Annotated[dict[str, str] | None,
+                       Field(description="Files that lie beside it, by their names.", max_length=20)]
 _Path = Annotated[str, Field(description="A path in the software.")]
 
 

@@ -69,6 +69,7 @@ class Language(BaseModel):
     no_display: str = ""
     noise: str = ""
     page: str = ""
+    driven: tuple[str, ...] = ()
     library: tuple[tuple[str, ...], ...] | None = None
     tests: tuple[TestRun, ...] = ()
 

@@ -14,9 +14,11 @@ from itertools import islice
 from typing import Any
 
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, cases_from_value, texts_by_path
+from chatdev.tools.software.drivers.step import Step, read_steps
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.tried import CRASHES
+from chatdev.tools.software.trial.using import UsedCheck
 
 _MOST_SEEN, _MOST_LINES = 1000, 12  # characters and lines of what a start printed
 _MOST_SHOWN = 10  # texts that a start has to show
@@ -37,11 +39,13 @@ class AgreedStart:
 
 @dataclass(frozen=True, slots=True)
 class AgreedCheck:
-    """A check: what it is about, and its starts one after another in a copy in which `files` lie, too."""
+    """A check: what it is about, and its starts one after another in a copy in which `files` lie, too; or the steps of
+    somebody who uses its window, its page or what it serves."""
 
     about: str
     starts: tuple[AgreedStart, ...]
     files: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +67,29 @@ class CheckedStart:
         facts = self.finding.facts
         said = "\n".join(filter(str.strip, facts.get("streams", ())))
         lines = said.splitlines()[-_MOST_LINES:]
-        return {"command": str(facts.get("command", ""))[:_MOST_SEEN], "differs": self.differs,
+        return {"did": [], "command": str(facts.get("command", ""))[:_MOST_SEEN], "differs": self.differs,
                 "typed": (self.agreed.start.stdin or "").splitlines(), "seen": "\n".join(lines)[-_MOST_SEEN:]}
 
 
 @dataclass(frozen=True, slots=True)
 class AgreedTrial:
-    """All agreed checks, tried: each with its starts, up to the first that differs."""
+    """All agreed checks, tried: each with its starts, up to the first that differs, or as it was used."""
 
     checks: tuple[tuple[AgreedCheck, tuple[CheckedStart, ...]], ...] = ()
+    used: tuple[tuple[AgreedCheck, UsedCheck], ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many checks were tried."""
+        return len(self.checks) + len(self.used)
 
     @property
     def differing(self) -> list[dict[str, Any]]:
         """The checks that do not hold, as the report shows them."""
-        return [{"about": check.about, "files": dict(check.files), "starts": [start.shown() for start in starts]}
-                for check, starts in self.checks if any(start.differs for start in starts)]
+        tried = [(check, [start.shown() for start in starts]) for check, starts in self.checks
+                 if any(start.differs for start in starts)]
+        used = [(check, [done.shown()]) for check, done in self.used if done.differs]
+        return [{"about": check.about, "files": dict(check.files), "starts": shown} for check, shown in (*tried, *used)]
 
     @property
     def crashed(self) -> list[tuple[Start, Finding]]:
@@ -89,8 +101,8 @@ class AgreedTrial:
     def doubts(self) -> bool:
         """Whether the program takes a command and then does otherwise than agreed, though it holds to other checks:
         where it holds to none, they are about another program than this."""
-        return self._does_something and any(
-            start.differs and not start.is_refused for _, found in self.checks for start in found)
+        otherwise = [start for _, found in self.checks for start in found if start.differs and not start.is_refused]
+        return self._does_something and bool(otherwise or any(done.differs for _, done in self.used))
 
     @property
     def confirms(self) -> bool:
@@ -100,21 +112,28 @@ class AgreedTrial:
     @property
     def _does_something(self) -> bool:
         """Whether in a check that holds the program shows what was agreed, and not only refuses."""
-        return any(start.agreed.expects and start.agreed.start.status in (None, 0)
-                   for _, found in self.checks if not any(start.differs for start in found) for start in found)
+        return any(done.confirms for _, done in self.used) or any(
+            start.agreed.expects and start.agreed.start.status in (None, 0)
+            for _, found in self.checks if not any(start.differs for start in found) for start in found)
 
 
-def read_checks(value: object, command: str) -> Iterator[AgreedCheck]:
-    """The checks in what a model wrote, `[{about, files, starts: [{command, stdin, shows, status}]}]`; `command` is the
-    pattern of what stands before the arguments. What is none, or something that no user can do, is left out."""
+def read_checks(value: object, command: str | None) -> Iterator[AgreedCheck]:
+    """The checks in what a model wrote, `[{about, files, starts: [{command, stdin, shows, status}]}]`, or `steps` (see
+    `read_steps`); `command` is the pattern of what stands before the arguments, None where nobody types any. What is
+    none, or something that no user can do, is left out."""
     for one in islice(value if isinstance(value, list | tuple) else [], MOST_CASES):
         if isinstance(one, Mapping) and (check := _read_check(one, command)):
             yield check
 
 
-def _read_check(value: Mapping[Any, Any], command: str) -> AgreedCheck | None:
+def _read_check(value: Mapping[Any, Any], command: str | None) -> AgreedCheck | None:
     starts, files = value.get("starts"), texts_by_path(value.get("files"))
-    if files is None or not isinstance(starts, list) or not 0 < len(starts) <= MOST_STARTS:
+    if files is None:
+        return None
+    if value.get("steps"):
+        steps = read_steps(value["steps"])
+        return AgreedCheck(str(value.get("about", ""))[:200], (), files, steps) if steps and not starts else None
+    if command is None or not isinstance(starts, list) or not 0 < len(starts) <= MOST_STARTS:
         return None
     read = [_read_start(start, command) for start in starts]
     whole = tuple(start for start in read if start is not None)
@@ -133,12 +152,15 @@ def _read_start(value: object, command: str) -> AgreedStart | None:
 
 
 def try_checks(toolchain: Toolchain, built: BuiltSoftware, checks: Iterator[AgreedCheck]) -> AgreedTrial:
-    """How the checks went, each in a fresh copy of the software."""
-    tried = []
+    """How the checks went, each in a fresh copy of the software; without those that nobody can try here."""
+    tried, used = [], []
     for check in checks:
         with built.copy(check.files) as folder:
-            tried.append((check, tuple(_try_starts(toolchain, folder, check))))
-    return AgreedTrial(tuple(tried))
+            if not check.steps:
+                tried.append((check, tuple(_try_starts(toolchain, folder, check))))
+            elif driven := toolchain.drive(folder, check.steps):
+                used.append((check, UsedCheck(check.steps, driven)))
+    return AgreedTrial(tuple(tried), tuple(used))
 
 
 def _try_starts(toolchain: Toolchain, folder: Any, check: AgreedCheck) -> Iterator[CheckedStart]:
