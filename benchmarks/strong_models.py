@@ -98,27 +98,28 @@ class StrongModel:
         sizes = [_tokens(message.get("content")) for message in messages]
         self.prompt += sum(sizes)
         self.system += sum(size for size, message in zip(sizes, messages) if message["role"] == "system")
-        text = self._reply(place)
+        text = self._reply(place, str(messages[-1]["content"]))
         self.answered += _tokens(text)
         return Scripted(text, usage=(sum(sizes), _tokens(text)))
 
-    def _reply(self, place: str) -> str:
+    def _reply(self, place: str, asked: str) -> str:
         phase = re.findall(r"([a-z_]+)#", place)[-1]
         if "instructor" in place and phase == "system_test":
             return "What was tried does not do what was agreed; the first difference is the one to mend."
         if "instructor" in place:
             return self.scenario.replies.get(phase, "<SOLUTION>")
-        return {"demand_analysis": self.scenario.replies["modality"],
-                "language_choice": self.scenario.replies["language"],
-                "examples": "[]", "test_plan": self._plan(),
-                "environment_doc": self.scenario.replies.get("environment_doc", ""),
-                }.get(phase, self.scenario.replies.get(phase, self.program)) if phase != "coding" else self.program
+        if phase == "coding" and "And manual.md" in asked:
+            return f"{self.program}\n\n### manual.md\n```markdown\n{self.scenario.replies['manual']}```\n"
+        said = {**self.scenario.replies, "demand_analysis": self.scenario.replies["modality"],
+                "language_choice": self.scenario.replies["language"], "examples": "[]", "test_plan": self._plan(),
+                "coding": self.program}
+        return said.get(phase, self.program)
 
     def _plan(self) -> str:
         """The checks as earlier versions ask for them: what is typed, one line each."""
         text = self.scenario.replies["checks"]
         checks = json.loads(text[text.index("["):text.rindex("]") + 1])
-        return "\n".join(f"- {start['command']}" for check in checks for start in check["starts"] if "command" in start)
+        return "\n".join(f"- {start['command']}" for check in checks for start in check.get("starts", []))
 
 
 def _tokens(content: object) -> int:

@@ -94,6 +94,13 @@ def test_a_number_that_is_shown_is_a_whole_one(use: Use, printed: str, shows: st
     assert ("does not show" not in verdict.report) is holds
 
 
+def test_what_is_printed_behind_all_that_was_agreed_is_told(use: Use) -> None:
+    checks = [{"about": "x", "starts": [{"command": "python main.py top", "prints": "a 2\nb 2"}]}]
+    longer = "import sys\nprint('a 2\\nb 2\\nc 1' if sys.argv[1:] else 'usage: top')"
+    assert "it prints more behind" in use(longer, "A counter.", checks=checks).report
+    assert use(longer.replace("\\nc 1", ""), "A counter.", checks=checks).judged
+
+
 def test_a_crash_fails_where_the_request_names_the_command(use: Use) -> None:
     program = "import sys\nprint('total 0' if sys.argv[1:] != ['report'] else {}['x'])"
     checks = [{"about": "x", "starts": [{"command": f"python main.py {word}", "shows": ["total"]}]}

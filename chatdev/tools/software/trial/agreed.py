@@ -188,6 +188,10 @@ def _difference(agreed: AgreedStart, finding: Finding) -> str:
         return f"exit status {status} instead of {start.status}"
     if start.prints is not None and not _stands_in(start.prints, said):
         return f"it does not print {start.prints!r:.200}"
+    wanted = " ".join((start.prints or "").split())
+    if wanted and not start.stdin and not any(
+            " ".join(stream.split()).endswith(wanted) for stream in facts.get("streams", ())):
+        return f"it prints more behind {start.prints!r:.200}"
     return ""
 
 
