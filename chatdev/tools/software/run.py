@@ -90,8 +90,8 @@ def judge_in_use(context: ToolContext) -> Verdict:
 
 def _add_agreed(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, context: ToolContext) -> Verdict:
     """The verdict with the checks that the company agreed on: where all hold, they speak for the software; where one
-    does not, and the request has no example that holds, nobody knows whether it works. A crash fails it where the
-    request names the command."""
+    does not, nobody knows whether it works, but a command that it refuses is no matter where the request's examples
+    hold. A crash fails it where the request names the command."""
     if not trial.count:
         return judged
     told = template(knowledge.report_template("agreed")).render(count=trial.count, differing=trial.differing).strip()
@@ -112,7 +112,7 @@ def _is_sure(judged: Verdict, trial: AgreedTrial) -> bool:
     held, there = judged.examples or (0, 0)
     if not judged.passed or held < there:
         return judged.judged
-    return trial.confirms or (judged.judged and bool(there or not trial.differing))
+    return trial.confirms or (judged.judged and not (trial.doubts if there else trial.differing))
 
 
 def _add_look(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, built: BuiltSoftware,

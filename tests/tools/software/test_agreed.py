@@ -68,12 +68,38 @@ def test_a_syntax_that_nobody_asked_for_fails_nobody(use: Use) -> None:
     assert "$ python main.py add 12.50 food" in verdict.report
 
 
-def test_where_the_examples_hold_no_check_leaves_a_doubt(use: Use) -> None:
+HELD = {"about": "another", "starts": [{"command": "python main.py 5", "shows": ["10"]}]}
+
+
+@pytest.mark.parametrize(("command", "shows", "more", "judged"), [
+    ("python main.py 4", "nine", [HELD], False),  # program or check: one of them is wrong
+    ("python main.py 4", "nine", [], True),  # the checks are about some other program
+    ("python main.py double 4", "8", [HELD], True),  # it does not have to know this command
+    ("python main.py 4", "8", [HELD], True)])
+def test_a_check_beside_examples_that_hold(use: Use, command: str, shows: str, more: list[Any], judged: bool) -> None:
     task = "A program: `python main.py 3` prints `6`."
-    verdict = use("import sys\nprint(2 * int(sys.argv[1]))", task,
-                  checks=[{"about": "x", "starts": [{"command": "python main.py 4", "shows": ["nine"]}]}])
-    assert (verdict.passed, verdict.judged, verdict.examples) == (True, True, (1, 1))
-    assert "it does not show 'nine'" in verdict.report
+    program = "import sys\nif len(sys.argv) != 2: sys.exit('usage: N')\nprint(2 * int(sys.argv[1]))"
+    verdict = use(program, task, checks=[*more, {"about": "x", "starts": [{"command": command, "shows": [shows]}]}])
+    assert (verdict.passed, verdict.judged, verdict.examples) == (True, judged, (1, 1))
+    assert judged or "it does not show 'nine'" in verdict.report
+
+
+@pytest.mark.parametrize(("printed", "shows", "holds"), [
+    ("-6\\n0.25", "6\n0.25", False), ("65", "6", False), ("16", "6", False), ("6.5", "6", False), ("0.6", "6", False),
+    ("6", "6", True), ("6.00 EUR", "6", True), ("sum: 6.", "6", True), ("12.50", "12.5", True),
+    ("12.55", "12.5", False),
+    ("on 2024-03-05", "03-05", True), ("balance=-6", "6", False), ("n-6", "6", True), ("expenses", "expense", True)])
+def test_a_number_that_is_shown_is_a_whole_one(use: Use, printed: str, shows: str, holds: bool) -> None:
+    checks = [{"about": "x", "starts": [{"command": "python main.py report", "shows": [shows]}]}]
+    verdict = use(f"import sys\nprint('{printed}' if sys.argv[1:] else 'usage: report')", "A tracker.", checks=checks)
+    assert ("does not show" not in verdict.report) is holds
+
+
+def test_what_is_printed_behind_all_that_was_agreed_is_told(use: Use) -> None:
+    checks = [{"about": "x", "starts": [{"command": "python main.py top", "prints": "a 2\nb 2"}]}]
+    longer = "import sys\nprint('a 2\\nb 2\\nc 1' if sys.argv[1:] else 'usage: top')"
+    assert "it prints more behind" in use(longer, "A counter.", checks=checks).report
+    assert use(longer.replace("\\nc 1", ""), "A counter.", checks=checks).judged
 
 
 def test_a_crash_fails_where_the_request_names_the_command(use: Use) -> None:

@@ -52,6 +52,7 @@ class Language(BaseModel):
     install: str
     shows: tuple[str, ...] = ()
     starts: str = ""
+    takes: str = ""
     named: tuple[str, ...] = ()
     declared: Declared | None = None
     links: Mapping[str, str] = {}
@@ -80,7 +81,7 @@ class Language(BaseModel):
 
     def entry(self, files: Mapping[str, bytes]) -> EntryPoint:
         """The source that starts the program: the declared one, else the first that bears a known name, else the only
-        one that could."""
+        one that could, or the only one of these that no other source takes in."""
         sources = self.sources(files)
         if (path := self._declared_entry(files)) in sources:
             return EntryPoint(path)
@@ -88,7 +89,13 @@ class Language(BaseModel):
         for name in self.named:
             if bearers := [path for path in candidates if PurePosixPath(path).name == name]:
                 return EntryPoint(bearers[0])
-        return EntryPoint(candidates[0]) if len(candidates) == 1 else EntryPoint(None, tuple(candidates))
+        taken = {PurePosixPath(path).stem for source in sources for path in self._taken_in(files[source])}
+        free = [path for path in candidates if PurePosixPath(path).stem not in taken]
+        return EntryPoint(free[0]) if len(free) == 1 else EntryPoint(None, tuple(candidates))
+
+    def _taken_in(self, source: bytes) -> Iterator[str]:
+        """The paths of sources that this one takes in."""
+        return captures(self.takes, source.decode("utf-8", errors="replace")) if self.takes else iter(())
 
     def may_start(self, source: bytes) -> bool:
         """Whether a program may start in this source."""

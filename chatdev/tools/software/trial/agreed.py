@@ -1,12 +1,13 @@
 """The checks that the company agreed on before the program was written: what is typed, and what must then be seen.
 
 Programmer and Tester go by the same structure of the program, so that a right program passes them. The request does not
-say them, though: one that does not hold fails nobody. It is shown, and where the request has no example of its own, it
-leaves open whether the program works.
+say them, though: one that does not hold fails nobody. It is shown, and it leaves open whether the program works, unless
+the request has examples that hold, and the program takes none of what the checks say, or refuses the command.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -30,6 +31,11 @@ class AgreedStart:
     start: Start
     shows: tuple[str, ...] = ()
 
+    @property
+    def expects(self) -> bool:
+        """Whether it is said what is printed."""
+        return bool(self.shows or (self.start.prints or "").strip())
+
 
 @dataclass(frozen=True, slots=True)
 class AgreedCheck:
@@ -49,6 +55,12 @@ class CheckedStart:
     agreed: AgreedStart
     finding: Finding
     differs: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the program refuses what it was agreed to take: a command that it may not have to know."""
+        status = self.finding.facts.get("exit_status")
+        return self.agreed.start.status in (None, 0) and status not in (None, 0) and self.finding.rule not in CRASHES
 
     def shown(self) -> dict[str, Any]:
         """As the report shows it."""
@@ -86,12 +98,23 @@ class AgreedTrial:
                 if start.finding.rule in CRASHES]
 
     @property
+    def doubts(self) -> bool:
+        """Whether the program takes a command and then does otherwise than agreed, though it holds to other checks:
+        where it holds to none, they are about another program than this."""
+        otherwise = [start for _, found in self.checks for start in found if start.differs and not start.is_refused]
+        return self._does_something and bool(otherwise or any(done.differs for _, done in self.used))
+
+    @property
     def confirms(self) -> bool:
         """Whether all hold, and one of them saw the program do something, not only refuse."""
-        starts = [start for _, found in self.checks for start in found]
-        does = any(start.agreed.shows and start.agreed.start.status in (None, 0) for start in starts)
-        does = does or any(done.confirms for _, done in self.used)
-        return does and not self.differing
+        return self._does_something and not self.differing
+
+    @property
+    def _does_something(self) -> bool:
+        """Whether in a check that holds the program shows what was agreed, and not only refuses."""
+        return any(done.confirms for _, done in self.used) or any(
+            start.agreed.expects and start.agreed.start.status in (None, 0)
+            for _, found in self.checks if not any(start.differs for start in found) for start in found)
 
 
 def read_checks(value: object, command: str | None) -> Iterator[AgreedCheck]:
@@ -157,12 +180,26 @@ def _difference(agreed: AgreedStart, finding: Finding) -> str:
         return "it crashes"
     facts, start = finding.facts, agreed.start
     said, status = " ".join(" ".join(facts.get("streams", ())).split()), facts.get("exit_status")
-    if lacking := [text for text in agreed.shows if " ".join(text.split()) not in said]:
+    if lacking := [text for text in agreed.shows if not _stands_in(text, said)]:
         return f"it does not show {lacking[0]!r:.200}"
     if facts.get("still_running"):
         return "it does not come to its end"
     if start.status is not None and status != start.status:
         return f"exit status {status} instead of {start.status}"
-    if start.prints is not None and " ".join(start.prints.split()) not in said:
+    if start.prints is not None and not _stands_in(start.prints, said):
         return f"it does not print {start.prints!r:.200}"
+    wanted = " ".join((start.prints or "").split())
+    if wanted and not start.stdin and not any(
+            " ".join(stream.split()).endswith(wanted) for stream in facts.get("streams", ())):
+        return f"it prints more behind {start.prints!r:.200}"
     return ""
+
+
+def _stands_in(text: str, said: str) -> bool:
+    """Whether a text stands in what was said, blanks and ends of lines being equal. A number at either end of it is a
+    whole one there: `6` stands in `6.00 EUR`, and neither in `-6` nor in `65` or `6.5`."""
+    wanted = " ".join(text.split())
+    before = r"(?<!\d)(?<!\d[.,])(?<![\s(=:]-)" if wanted[:1].isdigit() else ""
+    fraction = re.search(r"\d\.\d+$", wanted)
+    after = ("0*(?!\\d)" if fraction else r"(?!\d)(?![.,]\d*[1-9])") if wanted[-1:].isdigit() else ""
+    return re.search(f"{before}{re.escape(wanted)}{after}", f" {said} ") is not None
