@@ -144,7 +144,9 @@ def try_program(scenario: Scenario, about: str, program: str) -> Row:
         run = Company.load("chatdev").run(scenario.request, model=MODEL, warehouse=str(warehouse))
         report = run.values.get("test")
         return {"scenario": scenario.name, "kind": scenario.kind, "blind": scenario.blind, "digest": scenario.digest,
-                "program": about, "expected": scenario.expected, "status": run.status, "reason": run.reason, "calls": len(model.asked),
+                "program": about,
+                "expected": scenario.expected, "status": run.status,
+                "reason": run.reason, "calls": len(model.asked),
                 "asked": model.asked, "prompt": model.prompt, "system": model.system, "answered": model.answered,
                 "seconds": round(time.monotonic() - since, 1),
                 "report": "" if report is None else str(getattr(report, "report", report))[:2000]}
