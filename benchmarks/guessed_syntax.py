@@ -4,8 +4,8 @@
 
 A Tester who writes checks before there is a program guesses how its commands are given. The right programs of
 `benchmarks.trial_cases` and of the sealed easy tasks are tried with such checks, in three syntaxes that are plausible and
-that the program does not have (words in other places, options, a word for each action); none may fail. Then faults that
-break an example which the request states are put into those that have one; none may be a success with them.
+that the program does not have (words in other places, options, a word for each action); none may fail. Then faults
+that break an example which the request states are put into those that have one; none may be a success with them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.mutations import mutants
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
-from benchmarks.trial_cases import GOOD, SEED, Subject, check_program, count_examples, subjects
+from benchmarks.trial_cases import SEED, Subject, check_program, count_examples, subjects
 from chatdev.evaluation.easy_tasks import SETS, load_easy_tasks
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox

@@ -100,7 +100,7 @@ class StrongModel:
         messages = request.body["messages"]
         sizes = [_tokens(message.get("content")) for message in messages]
         self.prompt += sum(sizes)
-        self.system += sum(size for size, message in zip(sizes, messages) if message["role"] == "system")
+        self.system += sum(size for size, message in zip(sizes, messages, strict=True) if message["role"] == "system")
         text = self._reply(place, str(messages[-1]["content"]))
         self.answered += _tokens(text)
         return Scripted(text, usage=(sum(sizes), _tokens(text)))
@@ -144,7 +144,9 @@ def try_program(scenario: Scenario, about: str, program: str) -> Row:
         run = Company.load("chatdev").run(scenario.request, model=MODEL, warehouse=str(warehouse))
         report = run.values.get("test")
         return {"scenario": scenario.name, "kind": scenario.kind, "blind": scenario.blind, "digest": scenario.digest,
-                "program": about, "expected": scenario.expected, "status": run.status, "reason": run.reason, "calls": len(model.asked),
+                "program": about,
+                "expected": scenario.expected, "status": run.status,
+                "reason": run.reason, "calls": len(model.asked),
                 "asked": model.asked, "prompt": model.prompt, "system": model.system, "answered": model.answered,
                 "seconds": round(time.monotonic() - since, 1),
                 "report": "" if report is None else str(getattr(report, "report", report))[:2000]}
@@ -154,7 +156,8 @@ def measure(names: Sequence[str], anew: bool = False) -> Row:
     """The rows of the scenarios; those that are kept and whose scenario has not changed are not measured again."""
     for scenario in read_scenarios(names):
         for about, program in scenario.programs():
-            same = [row for row in kept_rows() if (row["scenario"], row["program"]) == (scenario.name, about)]
+            same = [row for row in kept_rows()
+                    if (row["scenario"], row["program"]) == (scenario.name, about)]
             if not anew and same and same[0]["digest"] == scenario.digest:
                 continue
             row = try_program(scenario, about, program)
@@ -189,7 +192,7 @@ def table(study: Mapping[str, Any]) -> str:
     for row in study["rows"]:
         scenarios.setdefault(row["scenario"], []).append(row)
     lines, exceptions = [], []
-    for name, rows in scenarios.items():
+    for rows in scenarios.values():
         right = [row for row in rows if row["program"] == RIGHT]
         mutants = [row for row in rows if row["program"] != RIGHT]
         shown = ", ".join(f"{row['status']} ({row['calls']} calls)" for row in right)

@@ -88,14 +88,14 @@ def _with_tier(given: dict[str, Any], tier: str) -> dict[str, Any]:
 
 def _report_with_score(ledger: Ledger, tier: str) -> str:
     """The table of results, and the line to send back."""
-    from datetime import date
+    from datetime import datetime
 
     from chatdev.evaluation.reporting.formats import as_text
     from chatdev.evaluation.reporting.score_line import score_lines
     from chatdev.evaluation.reporting.study_results import Results
 
     results = Results.read(ledger)
-    lines = score_lines(results, tier, date.today())
+    lines = score_lines(results, tier, datetime.now().astimezone().date())
     return "\n".join([as_text(results), "To send back (docs/models.md says where to):", *lines] if lines else
                      [as_text(results)])
 

@@ -89,11 +89,11 @@ class Language(BaseModel):
         for name in self.named:
             if bearers := [path for path in candidates if PurePosixPath(path).name == name]:
                 return EntryPoint(bearers[0])
-        taken = {PurePosixPath(path).stem for source in sources for path in self._taken_in(files[source])}
+        taken = {PurePosixPath(path).stem for source in sources for path in self._paths_in(files[source])}
         free = [path for path in candidates if PurePosixPath(path).stem not in taken]
         return EntryPoint(free[0]) if len(free) == 1 else EntryPoint(None, tuple(candidates))
 
-    def _taken_in(self, source: bytes) -> Iterator[str]:
+    def _paths_in(self, source: bytes) -> Iterator[str]:
         """The paths of sources that this one takes in."""
         return captures(self.takes, source.decode("utf-8", errors="replace")) if self.takes else iter(())
 
