@@ -108,8 +108,7 @@ def lacking_buttons(driven: Driven, request: str, software: Mapping[str, bytes])
     lacking = [label for label in named if not _is_there(label, there)]
     if _vouch(named, lacking):
         return lacking
-    sources = "\n".join(data.decode("utf-8", "replace").casefold() for data in software.values())
-    return [label for label in lacking if re.fullmatch(r"\w[\w ]+", label) and not _has_words(sources, label)]
+    return [label for label in lacking if _is_unwritten(label, software)]
 
 
 def _is_there(label: str, there: Sequence[str]) -> bool:
@@ -125,9 +124,11 @@ def _vouch(named: Sequence[str], lacking: Sequence[str]) -> bool:
     return len(named) >= _FEW and len(lacking) <= min(_MOST_SIBLINGS_LACKING, len(named) // 3)
 
 
-def _has_words(text: str, label: str) -> bool:
-    """Whether any word of a label stands in a text."""
-    return any(_has_word(text, word) for word in label.casefold().split())
+def _is_unwritten(label: str, software: Mapping[str, bytes]) -> bool:
+    """Whether a label is of words of which none stands in a source."""
+    sources = [data.decode("utf-8", "replace").casefold() for data in software.values()]
+    words = label.casefold().split() if re.fullmatch(r"\w[\w ]+", label) else []
+    return bool(words) and not any(_has_word(source, word) for source in sources for word in words)
 
 
 def _has_word(text: str, word: str) -> bool:
@@ -138,11 +139,11 @@ def unknown_route(check: UsedCheck, request: str, software: Mapping[str, bytes])
     """The method and path of the step at which a check ends, where the request names it and the service surely lacks
     it, or fails at it; empty otherwise."""
     place = len(check.driven.steps) - 1
-    step = check.steps[place] if place >= 0 else None
-    route = step.text.partition("?")[0] if step else ""
-    if step is None or route not in named_routes(request) or (step.status or 200) >= 400:
+    if place < 0:
         return ""
-    problem = check.driven.steps[place].problem
+    route, problem = check.steps[place].text.partition("?")[0], check.driven.steps[place].problem
+    if route not in named_routes(request) or (check.steps[place].status or 200) >= 400:
+        return ""
     if problem == "no route":
         return route if _is_nowhere(route, software) else ""
     is_first = not place and route.startswith("GET ")
