@@ -64,7 +64,7 @@ def test_a_happy_chain_costs_one_call_a_phase(chat_server: ChatServer, tmp_path:
     assert len(chat_server.requests) == 4
     assert [e.place for e in events if isinstance(e, StepSkipped)] == [
         "software.given#1", "demand_analysis#1", "language_choice#1", "interface_design#1", "examples#1",
-        "software.examples#2", "test_plan#1", "architecture#1", "software.examples#3", "extension#1",
+        "software.examples#2", "test_plan#1", "architecture#1", "usage#1", "software.examples#3", "extension#1",
         "code_completion#1", "system_test#1", "software.use#2", "redraft#1",
         "parallel#1/branch-1/environment_doc#1"]
 
@@ -177,7 +177,7 @@ def test_what_the_request_says_for_certain_nobody_is_asked(chat_server: ChatServ
 def test_a_website_is_made_for_a_browser(chat_server: ChatServer, tmp_path: Path) -> None:
     run, _ = build(chat_server, tmp_path, {
         "demand_analysis": "Web application", "language_choice": "HTML", "interface_design": "A heading.",
-        "architecture": "index.html.",
+        "architecture": "index.html.", "usage": "[]",
         "coding": "index.html\n```html\n<h1>Bread</h1>\n```", "code_review": "<SOLUTION>", "manual": "# Bakery"},
         task="A website for a bakery")
     assert set(run.software) == {"index.html", "manual.md"}

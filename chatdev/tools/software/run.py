@@ -120,17 +120,17 @@ def _add_look(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, built: 
     """The verdict with a picture of the window or page. It fails what lacks a button or a path that the request names,
     and what ends in an error when a button is pressed that the request names."""
     used = [done for _, done in trial.used]
-    shown = [done.driven for done in used] or [*filter(None, [_look_at(toolchain, built)])]
-    if not shown:
+    first = used[0].driven if used else _look_at(toolchain, built)
+    if first is None:
         return judged
-    if pictures := [driven.picture for driven in shown if driven.picture]:
-        write_file(context.run_folder, _PICTURE, pictures[-1])
+    if picture := (used[-1].driven if used else first).picture:
+        write_file(context.run_folder, _PICTURE, picture)
         judged = replace(judged, evidence={**judged.evidence, "pictures": {"Screenshot": _PICTURE}})
     request = str(context.values.get("task") or context.inputs.get("task") or "")
-    faults = find_faults(used, shown[0], request, context.software)
+    faults = find_faults(used, first, request, context.software)
     if not any(faults.values()):
         return judged
-    told = template(knowledge.report_template("lacking")).render(names=shown[0].names, **faults).strip()
+    told = template(knowledge.report_template("lacking")).render(names=first.names, **faults).strip()
     return replace(judged, passed=False, judged=True, score=judged.score - _FOR_DOUBT,
                    report=f"{told}\n\n{judged.report}")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urljoin
 
-from chatdev.tools.software.drivers.texts import Item, is_same, is_shown, plain_label
+from chatdev.tools.software.drivers.texts import Item, best_label, is_same, is_shown
 
 _PRESSED = ("button", "link", "menuitem", "tab", "checkbox", "radio", "switch", "option", "menuitemcheckbox",
             "menuitemradio", "treeitem", "listitem", "row", "StaticText", "cell", "gridcell")
@@ -238,10 +238,9 @@ class Browser:
 
     def _field(self, label: str) -> int | None:
         found = [(name, node) for role, name, node in self.nodes() if role in _FIELDS]
-        exact = [node for name, node in found if is_same(name, label)]
-        like = [node for name, node in found if label and plain_label(label) in plain_label(name)]
+        named = [found[place][1] for place in best_label([name for name, _ in found], label)]
         only = [node for _, node in found] if len(found) == 1 or not label else []
-        return next(iter((*exact, *like, *only)), None)
+        return next(iter((*named, *only)), None)
 
     def choose(self, option: str, label: str) -> str:
         """Choose an option of the box with this label, or press what bears its text."""

@@ -62,12 +62,14 @@ def plain_png(data: bytes) -> bytes | None:
         return None
     chunks = list(_chunks(data))
     kinds = [kind for kind, _ in chunks]
-    if kinds[:1] != [b"IHDR"] or kinds[-1:] != [b"IEND"] or b"IDAT" not in kinds or len(chunks[0][1]) != 13:
-        return None
-    width, height = struct.unpack(">II", chunks[0][1][:8])
-    if not 0 < width <= _MOST_PIXELS or not 0 < height <= _MOST_PIXELS:
+    if not {b"IHDR", b"IDAT", b"IEND"} <= {*kinds} or not _is_head(*chunks[0]):
         return None
     return _SIGNATURE + b"".join(_chunk(kind, content) for kind, content in chunks if kind in _KEPT)
+
+
+def _is_head(kind: bytes, content: bytes) -> bool:
+    return kind == b"IHDR" and len(content) == 13 and all(
+        0 < side <= _MOST_PIXELS for side in struct.unpack(">II", content[:8]))
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -55,26 +55,34 @@ def _read_step(value: object) -> Step | None:
     if "request" in given or "path" in given:
         return _read_request(given)
     kind: StepKind | None = next((kind for kind in get_args(StepKind) if kind in given), None)
-    if kind is None or given.keys() - {kind, _FIELDS.get(kind)}:
+    return _read_act(kind, given) if kind and not given.keys() - {kind, _FIELDS.get(kind)} else None
+
+
+def _read_act(kind: StepKind, given: Mapping[Any, Any]) -> Step | None:
+    text, at = _text(given[kind]), _text(given.get(_FIELDS.get(kind, ""), ""))
+    if text is None or at is None:
         return None
-    texts = [_text(given[kind]), _text(given.get(_FIELDS.get(kind, ""), ""))]
-    text, at = texts
-    return Step(kind, text, at) if text is not None and at is not None and (text or kind == "type") else None
+    return Step(kind, text, at) if text or kind == "type" else None
 
 
 def _read_request(given: Mapping[Any, Any]) -> Step | None:
     line, status, form = _request_line(given), given.get("status"), given.get("form")
     if line is None or given.keys() - {"request", *_ANSWER} or not isinstance(form, Mapping | None):
         return None
-    if status is not None and not (type(status) is int and 100 <= status <= 599):
-        return None
     shows = given.get("shows", [])
     texts = [shows] if isinstance(shows, str) else shows
-    if not isinstance(texts, list):
+    if not isinstance(texts, list) or not (status is None or _is_status(status)):
         return None
-    kept = tuple(str(text)[:_LONGEST] for text in texts if str(text).strip())
     fields = None if form is None else {str(name): str(text) for name, text in form.items()}
-    return Step("request", line, "", given.get("body"), fields, status, kept)
+    return Step("request", line, "", given.get("body"), fields, status, _whole_texts(texts))
+
+
+def _is_status(value: object) -> bool:
+    return type(value) is int and 100 <= value <= 599
+
+
+def _whole_texts(values: list[Any]) -> tuple[str, ...]:
+    return tuple(text[:_LONGEST] for text in map(str, values) if text.strip())
 
 
 def _request_line(given: Mapping[Any, Any]) -> str | None:

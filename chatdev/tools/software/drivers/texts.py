@@ -26,6 +26,13 @@ def is_same(label: str, other: str) -> bool:
     return plain_label(label) == plain_label(other)
 
 
+def best_label(labels: Sequence[str], wanted: str) -> list[int]:
+    """The places of the labels that are the wanted one, those first that are just the same."""
+    exact = [place for place, label in enumerate(labels) if is_same(label, wanted)]
+    like = [place for place, label in enumerate(labels) if wanted and plain_label(wanted) in plain_label(label)]
+    return list(dict.fromkeys((*exact, *like)))
+
+
 def is_in(text: str, shown: str) -> bool:
     """Whether `text` stands in what is shown, as whole words; a number also where it is written otherwise (8, 8.0)."""
     if _NUMBER.fullmatch(text.strip()):

@@ -176,10 +176,9 @@ class Visit:
             return "no answer"
         wanted = step["status"]
         lacking = [text for text in step["shows"] if "".join(text.split()) not in "".join(body.split())]
-        if (wanted or status) != status or (not wanted and status >= 500):
+        problem = "differs" if lacking else ""
+        if status != wanted if wanted else status >= 500:
             problem = "no route" if self._is_unknown(status, body, method, path) else f"status {status}"
-        else:
-            problem = "differs" if lacking else ""
         self._notes.add(problem, [("text", f"{status} {body[:800]}")], (),
                         is_new=status < 400 and bool(step["shows"]))
         return problem

@@ -15,7 +15,7 @@ from typing import Any
 
 from chatdev.tools.software.drivers import widgets
 from chatdev.tools.software.drivers.notes import Notes
-from chatdev.tools.software.drivers.texts import Item, is_same, is_shown, plain_label
+from chatdev.tools.software.drivers.texts import Item, best_label, is_same, is_shown
 
 _FIRST, _SETTLE, _AGAIN = 300, 120, 100  # milliseconds: to come up, after a step, until something is looked for again
 _TRIES = 15
@@ -167,12 +167,10 @@ class WindowDriver:
 
     def _field(self, at: str, among: list[Any]) -> Any:
         """The field with this label, or that holds it as a hint, or the only one."""
-        seen = self._seen()
-        named = widgets.labels(seen)
-        exact = [label for label in named if is_same(widgets.text_of(label), at)]
-        like = [label for label in named if at and plain_label(at) in plain_label(widgets.text_of(label))]
-        found = [field for label in (*exact, *like) if (field := widgets.nearest_field(label, among)) is not None]
-        hinted = [field for field in among if at and is_same(widgets.content_of(field), at)]
+        labels = widgets.labels(self._seen())
+        named = [labels[place] for place in best_label([widgets.text_of(label) for label in labels], at)]
+        found = [field for label in named if (field := widgets.nearest_field(label, among)) is not None]
+        hinted = [among[place] for place in best_label([widgets.content_of(field) for field in among], at)]
         only = among if len(among) == 1 or not at else []
         return next(iter((*found, *hinted, *only)), None)
 

@@ -131,13 +131,17 @@ def _read_check(value: Mapping[Any, Any], command: str | None) -> AgreedCheck | 
     if files is None:
         return None
     if value.get("steps"):
-        steps = read_steps(value["steps"])
-        return AgreedCheck(str(value.get("about", ""))[:200], (), files, steps) if steps and not starts else None
+        return _read_use(value, files)
     if command is None or not isinstance(starts, list) or not 0 < len(starts) <= MOST_STARTS:
         return None
     read = [_read_start(start, command) for start in starts]
     whole = tuple(start for start in read if start is not None)
     return AgreedCheck(str(value.get("about", ""))[:200], whole, files) if len(whole) == len(read) else None
+
+
+def _read_use(value: Mapping[Any, Any], files: Mapping[str, str]) -> AgreedCheck | None:
+    steps = None if value.get("starts") else read_steps(value["steps"])
+    return AgreedCheck(str(value.get("about", ""))[:200], (), files, steps) if steps else None
 
 
 def _read_start(value: object, command: str) -> AgreedStart | None:

@@ -106,11 +106,9 @@ def lacking_buttons(driven: Driven, request: str, software: Mapping[str, bytes])
         return []
     named = named_buttons(request)
     lacking = [label for label in named if not _is_there(label, there)]
-    if len(named) >= _FEW and len(lacking) <= min(_MOST_SIBLINGS_LACKING, len(named) // 3):
+    if _vouch(named, lacking):
         return lacking
-    sources = [data.decode("utf-8", "replace").casefold() for data in software.values()]
-    return [label for label in lacking if re.fullmatch(r"\w[\w ]+", label)
-            and not any(_has_word(source, word) for source in sources for word in label.casefold().split())]
+    return [label for label in lacking if _is_unwritten(label, software)]
 
 
 def _is_there(label: str, there: Sequence[str]) -> bool:
@@ -121,6 +119,18 @@ def _is_there(label: str, there: Sequence[str]) -> bool:
     return any(_has_word(name, wanted) for name in there)
 
 
+def _vouch(named: Sequence[str], lacking: Sequence[str]) -> bool:
+    """Whether the labels that are there say that the others belong beside them."""
+    return len(named) >= _FEW and len(lacking) <= min(_MOST_SIBLINGS_LACKING, len(named) // 3)
+
+
+def _is_unwritten(label: str, software: Mapping[str, bytes]) -> bool:
+    """Whether a label is of words of which none stands in a source."""
+    sources = [data.decode("utf-8", "replace").casefold() for data in software.values()]
+    words = label.casefold().split() if re.fullmatch(r"\w[\w ]+", label) else []
+    return bool(words) and not any(_has_word(source, word) for source in sources for word in words)
+
+
 def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
@@ -129,12 +139,18 @@ def unknown_route(check: UsedCheck, request: str, software: Mapping[str, bytes])
     """The method and path of the step at which a check ends, where the request names it and the service surely lacks
     it, or fails at it; empty otherwise."""
     place = len(check.driven.steps) - 1
-    if place < 0 or (step := check.steps[place]).kind != "request":
+    if place < 0:
         return ""
-    route, problem = step.text.partition("?")[0], check.driven.steps[place].problem
-    if route not in named_routes(request) or (step.status or 200) >= 400:
+    route, problem = check.steps[place].text.partition("?")[0], check.driven.steps[place].problem
+    if route not in named_routes(request) or (check.steps[place].status or 200) >= 400:
         return ""
-    word = next(iter(reversed(re.findall(r"[A-Za-z]{3,}", route.partition("/")[2]))), "")
-    is_nowhere = bool(word) and not any(word.encode().lower() in data.lower() for data in software.values())
-    fails = re.fullmatch(r"status 5(?!01)\d\d", problem) and route.startswith("GET ") and not place
-    return route if (problem == "no route" and is_nowhere) or fails else ""
+    if problem == "no route":
+        return route if _is_nowhere(route, software) else ""
+    is_first = not place and route.startswith("GET ")
+    return route if is_first and re.fullmatch(r"status 5(?!01)\d\d", problem) else ""
+
+
+def _is_nowhere(route: str, software: Mapping[str, bytes]) -> bool:
+    """Whether no source holds the last word of a path."""
+    *_, word = ("", *re.findall(r"[A-Za-z]{3,}", route.partition("/")[2]))
+    return bool(word) and not any(word.lower().encode() in data.lower() for data in software.values())
