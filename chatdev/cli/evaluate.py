@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from chatdev.evaluation.srdd import Srdd
 
 
-_TIERS = {"easy": {"easy": "sealed-2"}, "acceptance": {"only_with_acceptance": True}}
+_TIERS: dict[str, dict[str, Any]] = {"easy": {"easy": "sealed-2"}, "acceptance": {"only_with_acceptance": True}}
 """What each tier stands for, by option."""
 
 

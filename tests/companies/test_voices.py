@@ -12,6 +12,7 @@ from chatdev.config.inception import Surroundings, system_prompt
 from chatdev.config.load import companies, load_company
 from chatdev.config.preview import known_values
 from chatdev.config.profiles import Sizes
+from chatdev.events import Speaker
 
 Voice = Literal["small", "any"]
 NAMES = [company.name for company in companies()]
@@ -32,7 +33,8 @@ def systems(company: str, voice: Voice) -> Iterator[tuple[str, bool, str]]:
     for name, phase in config.phases.items():
         values = known_values(config, phase, {"task": "Make something."})
         found = Surroundings(values, native_tools=True, documents_language="English", sizes=Sizes(program=voice))
-        for speaker, role in (("instructor", phase.instructor), ("assistant", phase.assistant)):
+        sides: list[tuple[Speaker, str | None]] = [("instructor", phase.instructor), ("assistant", phase.assistant)]
+        for speaker, role in sides:
             if role:
                 yield f"{name}/{speaker}", phase.instructor is not None, system_prompt(config, name, speaker, found)
 
