@@ -3,17 +3,16 @@ how large everything is, within a number of tokens."""
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import yaml
 
-from chatdev.workspace.python_source import parse
+from chatdev.workspace.python_facts import outline
 from chatdev.workspace.snapshot import is_test
 
 _CHARACTERS = 3  # of a token, on the safe side for code
@@ -24,7 +23,6 @@ _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MOST_WORDS, _FEW_FILES, _MOST_FILES_OF_A_WORD = 200, 3, 0.2  # a word that a fifth of the files hold says nothing
 _NAMED, _IN_ITS_PATH, _FOR_A_TEST = 100.0, 4.0, 0.5  # what counts for a file
 _MOST_SYMBOLS, _LONGEST_LINE = 40, 2000
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LARGEST_PARSED = 500_000  # bytes
 
 
@@ -82,28 +80,10 @@ def symbols_of(path: str, text: str) -> list[str]:
     """What a file defines, in its order: functions and classes of Python with their methods and arguments, in other
     languages the names that patterns find."""
     if path.endswith(".py"):
-        return list(_python_symbols(text))
+        return outline(text) if len(text) <= _LARGEST_PARSED else []
     patterns = _patterns().get(PurePosixPath(path).suffix.lower(), ())
     lines = (line[:_LONGEST_LINE] for line in text.splitlines())
     return list(dict.fromkeys(found[1] for line in lines for pattern in patterns if (found := pattern.search(line))))
-
-
-def _python_symbols(text: str) -> Iterator[str]:
-    try:
-        tree = parse(text) if len(text) <= _LARGEST_PARSED else ast.Module([], [])
-    except SyntaxError:
-        return
-    for node in tree.body:
-        if isinstance(node, _FUNCTIONS):
-            yield f"{node.name}({', '.join(one.arg for one in node.args.args)})"
-        elif isinstance(node, ast.ClassDef):
-            yield _describe_class(node)
-
-
-def _describe_class(node: ast.ClassDef) -> str:
-    names = (one.name for one in node.body if isinstance(one, _FUNCTIONS))
-    methods = ", ".join(name for name in names if not name.startswith("__"))
-    return f"{node.name}: {methods}" if methods else node.name
 
 
 @functools.cache
