@@ -18,7 +18,7 @@ from chatdev.workspace.snapshot import is_test
 _CHARACTERS = 3  # of a token, on the safe side for code
 _FOR_FILES, _FOR_SYMBOLS = 0.6, 0.75  # of the room: up to there files in full, up to there what others define
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
-_PATH = re.compile(r"[\w./-]*[./][\w./-]+")
+_PATH = re.compile(r"(?<![\w./-])[\w./-]++")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MOST_WORDS, _FEW_FILES, _MOST_FILES_OF_A_WORD = 200, 3, 0.2  # a word that a fifth of the files hold says nothing
 _NAMED, _IN_ITS_PATH, _FOR_A_TEST = 100.0, 4.0, 0.5  # what counts for a file
