@@ -205,7 +205,8 @@ def test_the_prompts_invite_no_placeholders_and_stay_short(chat_server: ChatServ
     build(chat_server, tmp_path, HAPPY, sandbox="none")
     for request in chat_server.requests:
         system = request.body["messages"][0]["content"]
-        assert len(system) < 1600, request.headers["X-ChatDev-Activity"]
+        tools = "You may use these tools" in system  # in words, for a model whose own form of calls is not known
+        assert len(system) < (3400 if tools else 1600), request.headers["X-ChatDev-Activity"]
         assert ("without placeholders" in system) == ("round-1/assistant" in request.headers["X-ChatDev-Activity"])
         assert "`pass`" not in system
 
