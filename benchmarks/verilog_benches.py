@@ -87,7 +87,7 @@ def study() -> dict[str, Any]:
 
 def told(results: Mapping[str, Any]) -> str:
     """The table for the page."""
-    lines = []
+    lines: list[tuple[Any, ...]] = []
     for with_reference in (False, True):
         rows = [row for row in results["rows"] if row["reference"] == with_reference]
         right, broken = [row["right"] for row in rows], [word for row in rows for word in row["broken"]]

@@ -28,7 +28,8 @@ LAYERS = [
     "plain_values secret_signs",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
-SOFTWARE = ["run", "play", "request", "trial", "toolchains", "installing", "reading", "cases", "knowledge", "data"]
+SOFTWARE = ["run", "play", "request", "trial", "toolchains", "drivers", "installing", "reading", "cases",
+            "knowledge", "data"]
 """The parts of chatdev/tools/software/: each may import those behind it."""
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`
 

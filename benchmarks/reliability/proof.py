@@ -26,7 +26,7 @@ from benchmarks.study import (
 
 PAGE = ROOT / "docs" / "reliability.md"
 SEED = 1
-STUDIES = ("kills", "cuts", "faults", "soak", "odd", "budgets", "growth", "fuzz")
+STUDIES = ("kills", "cuts", "faults", "soak", "odd", "patches", "budgets", "growth", "fuzz")
 """In the order in which they are run."""
 
 

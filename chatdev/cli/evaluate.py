@@ -24,8 +24,13 @@ from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:
+    from chatdev.batch.ledger import Ledger
     from chatdev.evaluation.easy_tier import EasyTier
     from chatdev.evaluation.srdd import Srdd
+
+
+_TIERS: dict[str, dict[str, Any]] = {"easy": {"easy": "sealed-2"}, "acceptance": {"only_with_acceptance": True}}
+"""What each tier stands for, by option."""
 
 
 @click.group("eval", cls=OpenGroup, table="data_sets")
@@ -40,6 +45,9 @@ def command() -> None:
 @click.option("--data", type=click.Path(path_type=Path, exists=True), metavar="CSV_OR_FOLDER",
               help="Tasks of your own: YAML files as in srdd/tasks, or a CSV file as the published SRDD. "
                    "[default: the bundled tasks]")
+@click.option("--tier", type=click.Choice([*_TIERS]),
+              help="What a model is measured by: `easy` tasks, a set that nobody tunes with (--easy sealed-2), or all "
+                   "tasks with an `acceptance` test. The last line is one to send back.")
 @click.option("--easy", "easy", type=click.Choice(["tuning", "sealed-1", "sealed-2"]),
               help="A set of the easy tasks (srdd/easy) instead, which small models solve in part.")
 @click.option("--areas", callback=split_names, metavar="A,B", help="Only tasks of these areas.")
@@ -64,7 +72,32 @@ def srdd(options: StudyOptions, **given: Any) -> int:
     After an interruption, give the same command again to continue; finished runs are kept. `chatdev eval report`
     shows the results.
     """
-    return run_study(options, lambda: _plan_srdd(options, given))
+    tier = given.pop("tier")
+    if tier is None:
+        return run_study(options, lambda: _plan_srdd(options, given))
+    return run_study(options, lambda: _plan_srdd(options, _with_tier(given, tier)),
+                     lambda ledger: _report_with_score(ledger, tier))
+
+
+def _with_tier(given: dict[str, Any], tier: str) -> dict[str, Any]:
+    """The options with those that the tier stands for. Raises ConfigError where they name other tasks."""
+    if named := [name for name in ("easy", "data") if given[name]]:
+        raise ConfigError(f"--tier says which tasks are taken, and so does --{named[0]}; give one of them")
+    return {**given, **_TIERS[tier]}
+
+
+def _report_with_score(ledger: Ledger, tier: str) -> str:
+    """The table of results, and the line to send back."""
+    from datetime import datetime
+
+    from chatdev.evaluation.reporting.formats import as_text
+    from chatdev.evaluation.reporting.score_line import score_lines
+    from chatdev.evaluation.reporting.study_results import Results
+
+    results = Results.read(ledger)
+    lines = score_lines(results, tier, datetime.now().astimezone().date())
+    return "\n".join([as_text(results), "To send back (docs/models.md says where to):", *lines] if lines else
+                     [as_text(results)])
 
 
 def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:

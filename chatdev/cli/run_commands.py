@@ -43,7 +43,8 @@ from chatdev.version import __version__
 @click.option("--model", help="Model of every role that has none of its own: a name, `local`, or `local:FILE.gguf`.")
 @click.option("--base-url", help="An OpenAI-compatible endpoint.")
 @trust_option
-@click.option("--path", type=click.Path(path_type=Path), help="Folder of existing software to start from.")
+@click.option("--path", type=click.Path(path_type=Path),
+              help="Folder of existing software to start from; `--company maintain` changes it.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where runs are written. [default: warehouse]")
 @click.option("--input", "inputs", multiple=True, metavar="NAME=VALUE",
               help="An input; NAME=@FILE reads a file. One of several files is a folder, or given again for each.")

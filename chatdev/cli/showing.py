@@ -78,6 +78,7 @@ def pop_show(given: dict[str, Any], **more: Any) -> Show:
     return Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"), **more)
 
 
+_CHANGED = 12  # lines of the statistic of a change
 _LOOK = {"success": ("green", "success"), "failure": ("yellow", "finished without success"),
          "unjudged": ("yellow", "finished"),
          "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted"),
@@ -102,11 +103,22 @@ def show_ending(run: Run, *, kept: bool = True) -> None:
 def _show_folder(run: Run, size: str) -> None:
     folder = sanitize(shlex.quote(str(run.folder)))
     click.echo(f"  software  {sanitize(str(run.software_folder))}  ({size})")
+    if run.change:
+        for line in _first_lines(run.change.splitlines()):
+            click.echo(f"  changed   {sanitize(line)}")
+        click.echo(f"  apply it  {_own_command()} apply {folder}")
     if is_startable(run.software):
         click.echo(f"  start it  {_own_command()} play {folder}")
     click.echo(f"  report    {sanitize(str(run.folder / 'run' / 'report.md'))}")
     if run.status in ("error", "interrupted", "stopped"):
         click.echo(f"  resume    {_own_command()} resume {folder}")
+
+
+def _first_lines(lines: list[str]) -> list[str]:
+    """Some lines of a statistic, and its last one."""
+    if len(lines) <= _CHANGED:
+        return lines
+    return [*lines[:_CHANGED - 2], f"… and {len(lines) - _CHANGED + 1} files more", lines[-1]]
 
 
 def _own_command() -> str:

@@ -117,9 +117,10 @@ def _phase_at_most(rules: _Rules, name: str, rounds: int | None) -> Load:
 def _first_drafts(rules: _Rules, name: str) -> int:
     """The drafts that a phase asks for at least: those of the first wave, unless the instructor concludes before."""
     phase = rules.company.phases[name]
-    if phase.opens == "instructor" or tools_of(rules.company, phase, "assistant"):
+    profile = _profile(rules, phase)
+    if phase.opens == "instructor" or tools_of(rules.company, phase, "assistant", profile.sizes):
         return 1
-    return phase_limits(phase, _profile(rules, phase)).drafts_at_once
+    return phase_limits(phase, profile).drafts_at_once
 
 
 def _drafts(rules: _Rules, name: str, drafts: int) -> Load:

@@ -51,8 +51,9 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
 
     company, background, phase {name, about}, me {title, prompt}, other {title} or None, speaker, guidance,
     tools [{name, description, parameters}], native_tools, tool_text, form, form_text, may_conclude,
-    other_may_conclude, dehallucination, questions, rounds, opens, feedback and code (true or false: whether there is
-    code to speak of), marker, question_marker, documents_language.
+    other_may_conclude, dehallucination, questions, rounds, opens, feedback, code (whether there is code to speak of)
+    and self_evident (whether a readable answer is the solution), each true or false; marker, question_marker,
+    documents_language, sizes.
 
     Raises ConfigError when a template cannot be rendered.
     """
@@ -73,19 +74,23 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
         "native_tools": found.native_tools,
         "tool_text": "" if found.native_tools else tool_text(company, tools),
         "form": phase.solution.form,
-        "form_text": form_text(company, phase, has_software=found.has_software, example=found.example),
+        "form_text": form_text(company, phase, has_software=found.has_software, example=found.example,
+                               sizes=found.sizes),
         "may_conclude": phase.concludes in (speaker, "either"),
         "other_may_conclude": counterpart is not None and phase.concludes in (other, "either"),
         **{name: getattr(phase, name) for name in ("dehallucination", "questions", "rounds", "opens")},
         "feedback": phase.feedback is not None,
         "code": found.has_software or phase.writes == "software",
+        "self_evident": phase.solution.is_self_evident,
+        "sizes": found.sizes,
         "marker": SOLUTION_MARKER,
         "question_marker": QUESTION_MARKER,
         "documents_language": found.documents_language,
     }, "protocol.system")
 
 
-def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, example: str = "") -> str:
+def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, example: str = "",
+              sizes: Sizes | None = None) -> str:
     """How the solution of `phase` is to be written: the protocol's entry for its form, with options, schema (JSON
     schema as a mapping), most, file, only, writes, marker, example (a part of the software as a delivery brings it, or
     empty). Files are changed by `files_partial` once there is software."""
@@ -99,15 +104,18 @@ def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, examp
     return render(template, {
         "options": solution.options, "schema": solution.schema_, "most": solution.longest, "file": solution.as_file,
         "only": solution.only, "writes": phase.writes, "marker": SOLUTION_MARKER, "example": example,
+        "sizes": sizes or Sizes(),
     }, f"protocol.{name}")
 
 
-def tools_of(company: CompanyConfig, phase: Phase, speaker: Speaker) -> list[str]:
-    """Names of the tools that one side of a phase may use: its role's, which the phase may narrow for the assistant."""
-    if speaker == "assistant" and phase.tools is not None:
-        return phase.tools
+def tools_of(company: CompanyConfig, phase: Phase, speaker: Speaker, sizes: Sizes) -> list[str]:
+    """Names of the tools that one side of a phase may use: its role's, if its model has these sizes, which the phase
+    may narrow for the assistant."""
     name = _role_name(phase, speaker)
-    return company.roles[name].tools if name is not None else []
+    role = company.roles[name] if name is not None else None
+    if role is None or (role.tools_when == "strong" and sizes.program == "small"):
+        return []
+    return phase.tools if speaker == "assistant" and phase.tools is not None else role.tools
 
 
 def tool_text(company: CompanyConfig, tools: Sequence[Mapping[str, Any]]) -> str:

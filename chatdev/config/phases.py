@@ -59,6 +59,11 @@ class Solution(StrictModel):
         return [name for name in names if not set(name) & set("*?[{")]
 
     @property
+    def is_self_evident(self) -> bool:
+        """Whether a readable answer is the solution, so that no marker has to say so."""
+        return self.form in ("choice", "json", "list") or self.as_file is not None
+
+    @property
     def longest(self) -> int | None:
         """How many items a list may have, once `settle` has put a number for the name of a size."""
         return self.most if isinstance(self.most, int) else None

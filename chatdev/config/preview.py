@@ -120,10 +120,11 @@ def shown_text(template: str, values: Mapping[str, Any], where: str) -> str:
 
 def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any]) -> str:
     company, phase = show.company, show.company.phases[name]
-    tools = [show.tools[tool] for tool in tools_of(company, phase, speaker) if tool in show.tools]
+    role = phase.assistant if speaker == "assistant" else phase.instructor or phase.assistant
+    sizes = show.sizes(phase, role)
+    tools = [show.tools[tool] for tool in tools_of(company, phase, speaker, sizes) if tool in show.tools]
     try:
-        role = phase.assistant if speaker == "assistant" else phase.instructor or phase.assistant
-        found = Surroundings(values, tools, has_software="software" in phase.reads, sizes=show.sizes(phase, role))
+        found = Surroundings(values, tools, has_software="software" in phase.reads, sizes=sizes)
         return system_prompt(company, name, speaker, found)
     except ConfigError:
         return company.protocol.system

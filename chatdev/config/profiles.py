@@ -13,6 +13,8 @@ from chatdev.config.validation import StrictModel, validate_node
 from chatdev.config.yaml_nodes import read
 from chatdev.paths import bundled_folder
 
+_SHARE_OF_MAP, _LEAST_MAP, _LARGEST_MAP = 6, 300, 24_000  # of a context window; tokens
+
 
 def number_or_size(choice: Any) -> str:
     """The tag of a field that is a number, or the name of a size."""
@@ -69,6 +71,8 @@ class Sizes(StrictModel):
     """Tokens of a reply that has them."""
     manual_lines: int = Field(120, ge=1)
     """Lines of a manual."""
+    map_tokens: int = Field(6000, ge=100)
+    """Tokens of the map of a repository. Where no profile says so, a share of the model's context window."""
 
     def number(self, name: str) -> int:
         """The number of this name."""
@@ -140,7 +144,11 @@ def profile_for(model: str, own: Sequence[ModelProfile] = ()) -> ModelProfile:
     for entry in (*own, *_bundled_profiles()):
         if any(fnmatchcase(name, pattern.lower()) for pattern in entry.match):
             merged = {**{field: getattr(entry, field) for field in entry.model_fields_set}, **merged}
-    return ModelProfile(**{**merged, "match": [model]})
+    found = ModelProfile(**{**merged, "match": [model]})
+    if found.context is None or "map_tokens" in found.sizes.model_fields_set:
+        return found
+    tokens = max(_LEAST_MAP, min(found.context // _SHARE_OF_MAP, _LARGEST_MAP))
+    return found.model_copy(update={"sizes": found.sizes.model_copy(update={"map_tokens": tokens})})
 
 
 @cache

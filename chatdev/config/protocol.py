@@ -16,13 +16,13 @@ SOLUTION_MARKER = "<SOLUTION>"
 QUESTION_MARKER = "<QUESTION>"
 """Begins an assistant's question (dehallucination)."""
 
-_FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker"})
+_FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker", "sizes"})
 
 PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     "system": frozenset({
         "company", "background", "phase", "me", "other", "speaker", "guidance", "tools", "native_tools", "tool_text",
         "form", "form_text", "may_conclude", "other_may_conclude", "dehallucination", "questions", "rounds", "opens",
-        "feedback", "code", "marker", "question_marker", "documents_language",
+        "feedback", "code", "marker", "question_marker", "documents_language", "sizes", "self_evident",
     }),
     "text": _FORM, "choice": _FORM, "files": _FORM, "files_partial": _FORM, "as_file": _FORM, "json": _FORM,
     "list": _FORM,
@@ -58,7 +58,12 @@ PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) f
     "class_on_one_line": "path name", "definition_elided": "path name", "line_shared": "path name",
     "too_deep": "path columns", "outside_search": "path line", "search_incomplete": "path missing",
     "too_many_searches": "path count", "search_empty": "path", "search_not_found": "path line",
-    "search_ambiguous": "path line count more", "empty_answer": "", "empty_file": "path",
+    "search_ambiguous": "path line count more", "patch_cut": "", "patch_torn": "path", "patch_empty": "path",
+    "patch_two_names": "one other", "patch_target_exists": "path", "patch_keeps_lines": "path",
+    "patch_of_binary": "path", "which_file_patched": "count", "too_many_hunks": "path count",
+    "hunk_only_adds": "path hunk line", "hunk_not_found": "path hunk line at lines",
+    "hunk_ambiguous": "path hunk line places more", "hunk_elided": "path hunk line",
+    "empty_answer": "", "empty_file": "path",
     "several_blocks": "path count", "no_choice": "options", "no_json": "", "not_json": "why",
     "not_of_schema": "field why", "no_list": "", "broke_python": "path why", "new_file_broken": "path why",
     "broke_json": "path why", "only_commands_left": "path", "only_prose_left": "path",

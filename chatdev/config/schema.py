@@ -37,6 +37,8 @@ class Role(StrictModel):
     prompt: str = ""
     """Template: who this is; may use `task` and other inputs."""
     tools: list[str] = Field([])
+    tools_when: Literal["always", "strong"] = "always"
+    """`strong`: the tools are offered only to models whose `sizes.program` is not `small`."""
     model: ModelSettings = ModelSettings()
 
 
@@ -53,6 +55,8 @@ class CompanyConfig(StrictModel):
     model: ModelSettings = ModelSettings()
     roles: dict[str, Role]
     phases: dict[str, Phase]
+    changes: bool = False
+    """Whether it only changes software that is there (`--path`), and makes none."""
     chain: list[ChainStep] = Field(min_length=1)
     success: str
     """Expression over long-term memory; reads what the last tool step wrote."""

@@ -17,12 +17,14 @@ from jinja2.parser import Parser
 from chatdev.config.template_limits import LimitedEnvironment
 from chatdev.config.template_meter import measure_rendering
 from chatdev.errors import ConfigError, ExpressionError
+from chatdev.workspace.repository_map import map_repository
 
 
 def render(template: str, values: Mapping[str, Any], where: str) -> str:
     """`template` with `values`; `where` names it in errors, e.g. `phases.coding.opening`.
 
-    Filters beside Jinja2's own: `listing` (a software as path lines and fenced blocks) and `tojson` (plain JSON).
+    Filters beside Jinja2's own: `listing` (a software as path lines and fenced blocks), `repository_map` (what of it a
+    request is about, within a number of tokens) and `tojson` (plain JSON).
     Raises ConfigError for a syntax error, a variable without a value or an operation the values do not allow.
     """
     try:
@@ -158,6 +160,7 @@ class DataEnvironment(LimitedEnvironment):
         self.globals.clear()
         self.add_filter("tojson", to_json)
         self.add_filter("listing", listing)
+        self.add_filter("repository_map", repository_map)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """`obj.attribute`, entries of mappings first."""
@@ -180,6 +183,17 @@ def listing(software: Any) -> str:
     if not isinstance(software, Mapping):
         return "" if software is None else str(software)
     return "\n\n".join(_list_file(path, software[path]) for path in sorted(software))
+
+
+def repository_map(software: Any, request: str, tokens: int) -> str:
+    """Filter: a software as whoever changes it needs it, in about so many tokens: the files that the request names or
+    is about as `listing` shows them, and of the others their names, sizes and what they define. A small one is shown
+    whole."""
+    if not isinstance(software, Mapping):
+        return listing(software)
+    found = map_repository(software, request, tokens)
+    shown = listing({path: software[path] for path in found.full})
+    return shown if found.is_whole else f"{shown}\n\nThere are also, not shown:\n{found.others}".strip()
 
 
 def _list_file(path: str, content: str | bytes) -> str:

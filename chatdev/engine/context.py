@@ -22,7 +22,7 @@ from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 Files = Mapping[str, bytes]
 TOOL_LOG = "tool_errors.log"
 """The file beside a run's journal in which the tracebacks of tools are, for their authors."""
-SEMANTICS = 5
+SEMANTICS = 6
 """The version of what a phase does with what is said in it; every run keeps the one that it began with. From 2 on
 failing feedback outranks the assistant's marker in a pair, too, the assistant is told of an answer that changed
 nothing, and a choice that is made again ends its phase at once. From 3 on markers that stand astray in a reply are no
@@ -30,7 +30,9 @@ part of a file, and source that stands there without a code block is no agreemen
 calls than a turn has left gets those only, what a model thinks before it goes on with a reply is no part of it, and
 what a loop in a parallel branch unsets is unset after the join. From 5 on files that a run was given are not written
 anew, and none of them goes that nobody asked to remove; a fence within a file of a reply does not end the block of the
-file, and a patch is refused by its name."""
+file, and a patch is refused by its name. From 6 on a choice, a value, a list or the one file that a phase asks for is
+its solution without a marker, where the assistant may conclude and no feedback judges; and a patch in a reply is
+applied."""
 
 
 class SoftwareHistory(Protocol):

@@ -163,7 +163,8 @@ class Deliveries:
 
     def tidied(self, body: str) -> str:
         """A response as it is read."""
-        return tidy_body(self.phase.solution, body) if self.context.settings.semantics > 2 else body
+        semantics = self.context.settings.semantics
+        return tidy_body(self.phase.solution, body, semantics=semantics) if semantics > 2 else body
 
     async def _read(self, body: str, place: Place) -> Any:
         """The delivery that a response means, mended where the phase has a tool for that. Raises Unreadable."""
@@ -180,7 +181,7 @@ class Deliveries:
 
     def _parse(self, body: str) -> Any:
         return parse_solution(self.phase.solution, self.tidied(body), self.target.base,
-                              nested=self.context.settings.semantics > 4)
+                              semantics=self.context.settings.semantics)
 
     async def _mend(self, tool: str, software: Files, place: Place) -> Files:
         """The software as the tool mends it; as it is, where the tool crashes."""

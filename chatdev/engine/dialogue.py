@@ -19,6 +19,7 @@ from chatdev.engine.turn import Turns, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place
+from chatdev.replies import Marked, holds_patch
 from chatdev.tools.base import Verdict
 
 
@@ -113,8 +114,8 @@ class Dialogue:
                 place = self._round_place.at("assistant").at("retry", attempt)
                 utterance = await self._speak(self.brief.assistant, "response", place, self._constraint())
             marked = await marker_of(utterance.text)
-            concludes = marked.kind == "solution" and self.brief.may_conclude("assistant")
-            if concludes and self._only_agrees(marked.body):
+            concludes = self._concludes(marked)
+            if marked.kind and concludes and self._only_agrees(marked.body):
                 return self._agree(utterance.text)
             received = await self._receive(marked.kind, marked.body if marked.kind else utterance.text, place)
             again = utterance.text == self.progress.answer
@@ -126,6 +127,13 @@ class Dialogue:
                 self._tell_unchanged(utterance.text)
         self.progress.see_failed_round(utterance.text, refused=received.outcome == "refused")
         return AFTER_RESPONSE(self.progress)
+
+    def _concludes(self, marked: Marked) -> bool:
+        """Whether the assistant says that this is the solution: by its marker, or because the form of its answer says
+        so (a choice, a value, a list or one file) where no feedback judges."""
+        phase = self.brief.phase
+        by_form = self.context.settings.semantics > 5 and phase.solution.is_self_evident and not phase.feedback
+        return self.brief.may_conclude("assistant") and (marked.kind == "solution" or (marked.kind is None and by_form))
 
     def _agree(self, text: str) -> Ending | None:
         """The assistant states the consensus without a delivery of its own."""
@@ -153,7 +161,8 @@ class Dialogue:
         """Whether a concluding text brings no solution of its own, and may agree with what is there."""
         solution, body = self.brief.phase.solution, self.deliveries.tidied(body)
         has_own = bool(body.strip()) and (solution.form != "files" or solution.as_file is not None
-                                          or "```" in body or "~~~" in body)
+                                          or "```" in body or "~~~" in body
+                                          or (self.context.settings.semantics > 5 and holds_patch(body)))
         may_keep = not self.brief.instructor and self.brief.phase.on_no_solution == "keep"
         return not has_own and (bool(self.deliveries.made) or may_keep)
 

@@ -20,6 +20,7 @@ from chatdev.engine.budget import Budget, LimitReached
 from chatdev.engine.checked_model import CheckedModel
 from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.metering import BudgetedModel, spending_of
+from chatdev.engine.request_size import reason_too_large
 from chatdev.errors import ContextOverflow, JournalError
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage
@@ -100,6 +101,8 @@ class ModelCalls:
     async def _ask_live(self, agent: Agent, place: Place, request: Request) -> ActivityResult:
         """A call that no journal has, within all budgets. What ends or changes the phase is a result like another, so
         that a resumed run goes the same way; what stops the run is none."""
+        if problem := reason_too_large(request, agent.role_model.profile):
+            return ContextOverflowed(problem)
         await asyncio.sleep(0)  # drafts beside it whose replies are on record count theirs first
         started = time.monotonic()
         try:

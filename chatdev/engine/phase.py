@@ -119,7 +119,7 @@ class PhaseRun:
         assistant = self._agent("assistant", phase.assistant, values, example)
         instructor = self._agent("instructor", phase.instructor, values, example) if phase.instructor else None
         form = form_text(self.context.company, phase, has_software=bool(self.deliveries.target.base),
-                         example=example)
+                         example=example, sizes=assistant.role_model.profile.sizes)
         limits = phase_limits(phase, assistant.role_model.profile)
         return Brief(phase, self.place, assistant, instructor, form_text=form, limits=limits)
 
@@ -134,13 +134,13 @@ class PhaseRun:
     def _agent(self, speaker: Speaker, role: str, values: Mapping[str, Any], example: str) -> Agent:
         context, phase = self.context, self.phase
         role_model = context.role_model(self.name, role)
-        tools = tuple(context.toolbox.spec(name) for name in tools_of(context.company, phase, speaker))
+        sizes = role_model.profile.sizes
+        tools = tuple(context.toolbox.spec(name) for name in tools_of(context.company, phase, speaker, sizes))
         system = system_prompt(context.company, self.name, speaker, Surroundings(
             values={**context.inputs.values, **values},
             tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=role_model.profile.native_tools, has_software=bool(self.deliveries.target.base),
-            example=example, documents_language=context.settings.language,
-            sizes=role_model.profile.sizes))
+            example=example, documents_language=context.settings.language, sizes=sizes))
         return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue) -> str:

@@ -119,7 +119,7 @@ class Turn:
             more = Prompt((*prompt.messages, Message("assistant", reply.text), Message("user", cue)))
             rest = await ask(agent, place.at("more", n), more)
             own = drop_new_thought(reply.text, rest.text) if context.settings.semantics > 3 else rest.text
-            join = partial(join_continuation, rest=own, nested=context.settings.semantics > 4)
+            join = partial(join_continuation, rest=own, semantics=context.settings.semantics)
             reply = replace(rest, text=await look_through(join, reply.text))
         return reply
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chatdev.replies.files import FilesDelivery, parse_files
     from chatdev.replies.forms import parse_solution
+    from chatdev.replies.patch import holds_patch
     from chatdev.replies.problem import ReplyProblem, Unreadable, describe_problems
     from chatdev.replies.protect import objections
     from chatdev.replies.python.parts import example_part
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
     from chatdev.replies.utterance import Marked, read_marker, strip_thoughts
 
 __all__ = [
-    "FilesDelivery", "Marked", "ReplyProblem", "Unreadable", "describe_problems", "example_part", "objections",
+    "FilesDelivery", "Marked", "ReplyProblem", "Unreadable", "describe_problems", "example_part", "holds_patch",
+    "objections",
     "parse_files", "parse_solution", "read_marker", "strip_thoughts", "tidy_body",
 ]
 
 _PROBLEM, _UTTERANCE = "chatdev.replies.problem", "chatdev.replies.utterance"
 _LAZY = {
     "FilesDelivery": "chatdev.replies.files", "parse_files": "chatdev.replies.files",
-    "parse_solution": "chatdev.replies.forms",
+    "holds_patch": "chatdev.replies.patch", "parse_solution": "chatdev.replies.forms",
     "ReplyProblem": _PROBLEM, "Unreadable": _PROBLEM, "describe_problems": _PROBLEM,
     "objections": "chatdev.replies.protect", "example_part": "chatdev.replies.python.parts",
     "tidy_body": "chatdev.replies.tidy",

@@ -1,6 +1,7 @@
 """Bringing a block into the software: the file it is for, and the new text of that file.
 
-The text is a whole new version, the old one with search/replace changes, or the old one with a part merged into it.
+The text is a whole new version, the old one with search/replace changes or a patch, or the old one with a part merged
+into it.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from pathlib import PurePosixPath
 
 from chatdev.replies.blocks import Block
 from chatdev.replies.elision import elided_line
+from chatdev.replies.hunks import apply_hunks, stands_in
 from chatdev.replies.languages import fits, is_python, usual_name
+from chatdev.replies.patch import FilePatch
 from chatdev.replies.problem import unreadable
 from chatdev.replies.python.broken import read_around
 from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import Outline
 from chatdev.replies.python.parts import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
-from chatdev.replies.search_replace import SearchReplace, apply_changes
+from chatdev.replies.search_replace import SearchReplace, apply_changes, quote
 from chatdev.workspace.snapshot import safe_path
 
 _READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
@@ -34,7 +37,8 @@ def safe_target(name: str, block: Block, files: Collection[str]) -> str:
     """The path of the software that `name` means for a block: changes are for a file that is there, so they find it in
     its folder when no other has its name. Raises UnsafePath."""
     path = safe_path(name)
-    if block.changes is None or path in files:
+    is_change = block.changes or (block.patch and block.patch.kind != "add")
+    if not is_change or path in files:
         return path
     namesakes = [other for other in files if PurePosixPath(other).name == PurePosixPath(path).name]
     return namesakes[0] if len(namesakes) == 1 else path
@@ -44,7 +48,8 @@ def only_path(block: Block, only: Sequence[str]) -> str | None:
     """The one file that may be written, for a nameless block that can be it; `only` are patterns."""
     if len(only) != 1 or set("*?[") & set(only[0]):
         return None
-    return only[0] if fits(only[0], block.language) or block.language == "text" or not block.word else None
+    fitting = fits(only[0], block.language) or block.language == "text" or not block.word or block.patch
+    return only[0] if fitting else None
 
 
 def guess_path(block: Block, software: Mapping[str, str]) -> str | None:
@@ -55,6 +60,8 @@ def guess_path(block: Block, software: Mapping[str, str]) -> str | None:
     """
     if block.changes:
         return _searched_file(block.changes, software)
+    if block.patch:
+        return _patched_file(block.patch, software)
     language = block.language if block.word else _language_by_content(block.text)
     if language is None or usual_name(language) is None:
         return None
@@ -81,6 +88,15 @@ def _searched_file(changes: SearchReplace, software: Mapping[str, str]) -> str:
     found = [path for path, text in software.items() if all(part and part in text for part in parts)]
     if len(found) != 1:
         raise unreadable("which_file_searched", count=len(found))
+    return found[0]
+
+
+def _patched_file(patch: FilePatch, software: Mapping[str, str]) -> str:
+    """The only file that holds the lines of all hunks."""
+    patch.require_clear()
+    found = [path for path, text in software.items() if stands_in(text, patch)]
+    if len(found) != 1:
+        raise unreadable("which_file_patched", count=len(found))
     return found[0]
 
 
@@ -132,7 +148,8 @@ def _has_main_guard(content: str) -> bool:
 
 def effort(block: Block, texts: Mapping[str, str]) -> int:
     """How many characters must be looked at to bring a block into one of these files."""
-    looks = len(block.changes.found) if block.changes else 1
+    changes = block.changes.found if block.changes else block.patch.hunks if block.patch else ()
+    looks = max(len(changes), 1)
     return sum(len(text) * (looks + (_READING if is_python(path) else 0)) for path, text in texts.items())
 
 
@@ -163,7 +180,7 @@ class Update:
     @cached_property
     def is_part(self) -> bool:
         """Whether the block is part of the file, not a new version of it."""
-        if self.block.kind == "changes":
+        if self.block.kind in ("changes", "patch"):
             return True
         if not is_python(self.path):
             return elided_line(self.path, self.block.text) is not None
@@ -179,6 +196,8 @@ class Update:
         """
         if self.block.changes:
             return self._changed_text(self.block.changes)
+        if self.block.patch:
+            return self._patched_text(self.block.patch)
         if self.block.whole or not (self.old or "").strip():
             return self._whole_text()
         if is_python(self.path):
@@ -194,6 +213,19 @@ class Update:
         if self.old is None and any(line.strip() for change in changes.found for line in change.search):
             raise unreadable("nothing_to_change", path=self.path)
         text = apply_changes(self.old or "", changes, self.path)
+        if is_python(self.path):
+            self._require_parsing(text)
+        return text
+
+    def _patched_text(self, patch: FilePatch) -> str:
+        """The file after a patch."""
+        if self.old is None and any(hunk.old for hunk in patch.hunks):
+            raise unreadable("nothing_to_change", path=self.path)
+        for number, hunk in enumerate(patch.hunks, 1):
+            line = elided_line(self.path, "\n".join(hunk.added))
+            if line and not (is_python(self.path) and hunk.added[line - 1].strip() == "..."):
+                raise unreadable("hunk_elided", path=self.path, hunk=number, line=quote(hunk.added[line - 1]))
+        text = apply_hunks(self.old or "", patch, self.path)
         if is_python(self.path):
             self._require_parsing(text)
         return text

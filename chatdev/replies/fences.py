@@ -15,6 +15,8 @@ _USUAL = 3  # marks of a fence; who writes more says where the block ends
 LanguageAt = Callable[[str, str], str | None]
 """The language of a block, by the text above it and the words on its fence."""
 _FIRST_LINES = 20  # of a block: where it shows what it is
+NEWEST = 1 << 30
+"""For `semantics`: read as a run does that begins now (`engine/context.py:SEMANTICS`)."""
 _SLOPPY_INDENT = 3  # a closing fence may be indented this much deeper than its opening; deeper ones are content
 
 
@@ -41,6 +43,11 @@ class FencedBlock:
     start: int
     end: int
     closed: bool
+
+
+Unfenced = Callable[[Sequence[str], int], tuple[int, bool] | None]
+"""Where the block ends that begins at a line without a fence (the index of the line behind it), and whether it is
+whole; None where none begins."""
 
 
 def lines_of(text: str) -> list[str]:
@@ -83,41 +90,50 @@ def language_on_fence(_above: str, info: str) -> str | None:
     return language_of(info.split()[0]) if info else None
 
 
-def scan(text: str, language_at: LanguageAt = language_on_fence, *, nested: bool = True) -> list[FencedBlock]:
+def scan(text: str, language_at: LanguageAt = language_on_fence, *, semantics: int = NEWEST) -> list[FencedBlock]:
     """All outermost blocks of `text`, in order.
 
     `language_at(above, info)` says in what language a block is. A fence within a string, a comment or the like is part
     of it (`spans.py`). Outside of them a fence with words behind it opens a nested block, which a bare one closes; in
-    Markdown a bare one may open one, too, where a blank line or a colon invites it. Without `nested`, as runs before
-    semantics 5 go, the first bare fence closes a block that is no Markdown.
+    Markdown a bare one may open one, too, where a blank line or a colon invites it. Before semantics 5 the first bare
+    fence closes a block that is no Markdown; from 6 on a fence on a line of a patch that stays is part of the patch.
     """
-    return list(each_block(text, language_at, nested=nested))
+    return list(each_block(text, language_at, semantics=semantics))
 
 
-def each_block(text: str, language_at: LanguageAt = language_on_fence, *, nested: bool = True) -> Iterator[FencedBlock]:
-    """The blocks of `scan`, one by one."""
-    lines, reader = lines_of(text), _Closer(nested)
+def each_block(text: str, language_at: LanguageAt = language_on_fence, *, semantics: int = NEWEST,
+               unfenced: Unfenced | None = None) -> Iterator[FencedBlock]:
+    """The blocks of `scan`, one by one, and among them those that `unfenced` finds, without words."""
+    lines, reader = lines_of(text), _Closer(semantics)
     index = position = after = 0
     while index < len(lines):
         fence = fence_of(lines[index])
         above = text[after:position] if fence else ""
         end = reader.closing_line(lines, index, fence, language_at(above, fence.info)) if fence else None
-        if fence is None or (end is None and nested and reader.forgives_opening(lines, index)):
+        bare = unfenced(lines, index) if unfenced and not fence else None
+        if not bare and (fence is None or (end is None and semantics > 4
+                                           and reader.forgives_opening(lines, index))):
             position += len(lines[index])
             index += 1
             continue
-        last, start = len(lines) if end is None else end, position
-        content = "".join(_dedent(line, fence.indent) for line in lines[index + 1:last])
-        after = position = start + sum(map(len, lines[index:last + 1]))
-        yield FencedBlock(fence.info, content, above, start, after, end is not None)
-        index = last + 1
+        start = position
+        if fence:
+            last = len(lines) if end is None else end
+            behind, info, closed = last + 1, fence.info, end is not None
+            content = "".join(_dedent(line, fence.indent) for line in lines[index + 1:last])
+        elif bare:
+            behind, info, closed = bare[0], "", bare[1]
+            above, content = text[after:position], "".join(lines[index:behind])
+        after = position = start + sum(map(len, lines[index:behind]))
+        yield FencedBlock(info, content, above, start, after, closed)
+        index = behind
 
 
 class _Closer:
     """Finds the line that closes a block."""
 
-    def __init__(self, nested: bool) -> None:
-        self._nested = nested
+    def __init__(self, semantics: int) -> None:
+        self._nested, self._patches = semantics > 4, semantics > 5
         self._fruitless: set[tuple[str | None, type[Spans], int]] = set()
         """Ways of reading that found no end for a block of a language. Where there is another one, they are not tried
         again: each would go through the whole text."""
@@ -129,7 +145,7 @@ class _Closer:
         if opening.length > _USUAL and not in_markdown:
             language = "text"
         head = lines[start + 1:start + _FIRST_LINES]
-        readings = readings_of(language, head) if self._nested else readings_of("text", ())
+        readings = readings_of(language, head, patches=self._patches) if self._nested else readings_of("text", ())
         for number, spans in enumerate(readings, 1):
             reading = language, type(spans), number
             if number == len(readings) or reading not in self._fruitless:

@@ -9,13 +9,16 @@ from fnmatch import fnmatchcase
 from chatdev.errors import UnsafePath
 from chatdev.isolation.reading import look_up
 from chatdev.replies.apply import Update, effort, guess_path, only_path, safe_target
-from chatdev.replies.blocks import Block, read_blocks
+from chatdev.replies.blocks import MAX_FILE, Block, read_blocks
+from chatdev.replies.fences import NEWEST
+from chatdev.replies.hunks import apply_hunks
+from chatdev.replies.patch import FilePatch
 from chatdev.replies.problem import ReplyProblem, Unreadable, different, unreadable
 from chatdev.workspace.acting import bare_repositories, reason_to_withhold
-from chatdev.workspace.snapshot import collisions
+from chatdev.workspace.snapshot import collisions, safe_path
 
-MAX_FILE = 1 << 20  # bytes
 MAX_FILES = 400
+_MOST_ADDED = 100
 _MOST_EFFORT = 16 << 20  # characters to look at for one reply: many blocks for a long file would hold everybody up
 _EACH_EFFORT = 48  # times that each character of the software may be looked at in any case
 _REVISED = 0.5  # a file given twice: the second is taken for a revision when it has this share of the first's length
@@ -41,15 +44,15 @@ class FilesDelivery:
 
 
 def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str] = (),
-                nested: bool = True) -> FilesDelivery:
-    """The software after the files in `text` are written; files not named stay. `nested` as in `scan`.
+                semantics: int = NEWEST) -> FilesDelivery:
+    """The software after the files in `text` are written; files not named stay. `semantics` as in `read_blocks`.
 
     `only` are glob patterns of the paths that may be written (`*` also matches `/`). Contents are kept byte for byte
     as UTF-8, with a final newline. Raises Unreadable with everything that is wrong; nothing is applied then.
     """
-    blocks = read_blocks(text, software.keys(), nested=nested)
-    if nested:
-        blocks = _unwrap(blocks, software.keys(), only)
+    blocks = read_blocks(text, software.keys(), semantics=semantics)
+    if semantics > 4:
+        blocks = _unwrap(blocks, software.keys(), only, semantics)
     draft = _Draft(software, tuple(only), dict(software))
     for block in blocks:
         look_up()
@@ -63,14 +66,15 @@ def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str]
     return draft.delivery()
 
 
-def _unwrap(blocks: list[Block], known: Collection[str], only: Sequence[str]) -> list[Block]:
+def _unwrap(blocks: list[Block], known: Collection[str], only: Sequence[str], semantics: int) -> list[Block]:
     """The blocks with names within a single block that has none and is no program, but a text around them; else the
     blocks as they are."""
     outer = blocks[0]
-    if len(blocks) > 1 or outer.path or outer.language not in (None, "markdown", "text") or only_path(outer, only):
+    if len(blocks) > 1 or outer.path or outer.patch or outer.language not in (None, "markdown", "text") or only_path(
+            outer, only):
         return blocks
     try:
-        inner = read_blocks(outer.text, known)
+        inner = read_blocks(outer.text, known, semantics=semantics)
     except Unreadable:
         return blocks
     return inner if any(block.path for block in inner) else blocks
@@ -97,7 +101,9 @@ class _Draft:
         path = self.target(block)
         if path is None:
             return
-        if block.kind == "deletion":
+        if block.patch:
+            self.patch(path, block, block.patch)
+        elif block.kind == "deletion":
             self.delete(path, block)
         else:
             self.write(path, block)
@@ -108,7 +114,10 @@ class _Draft:
         name = block.path or only_path(block, self.only) or self.guess(block)
         if name is None:
             return None
-        path = safe_target(name, block, self.files)
+        return self.admit(safe_target(name, block, self.files))
+
+    def admit(self, path: str) -> str:
+        """The path, if it may be written here."""
         if self.only and not any(fnmatchcase(path, pattern) for pattern in self.only):
             raise unreadable("not_allowed", path=path, only=list(self.only))
         return path
@@ -125,10 +134,40 @@ class _Draft:
         if self.effort > _MOST_EFFORT + _EACH_EFFORT * sum(map(len, self.before.values())):
             raise unreadable("too_much_work", path=block.path, word=block.word)
 
+    def patch(self, path: str, block: Block, patch: FilePatch) -> None:
+        """Add, change, move or delete a file as a patch says."""
+        patch.require_clear()
+        if patch.kind == "delete":
+            self.check_deletion(path, patch)
+            self.remove(path)
+            return
+        goal = self.admit(safe_path(patch.move_to)) if patch.move_to else path
+        if goal != path and path not in self.files:
+            raise unreadable("nothing_to_change", path=path)
+        if (patch.kind == "add" or goal != path) and self.files.get(goal, b"").strip():
+            raise unreadable("patch_target_exists", path=goal)
+        if patch.hunks or patch.kind == "add":
+            self.write(path, block)
+        if goal != path:
+            if why := reason_to_withhold(goal):
+                raise unreadable("acts_alone", path=goal, why=why)
+            self.files[goal] = self.files.pop(path)
+            self.named[goal] = True
+
+    def check_deletion(self, path: str, patch: FilePatch) -> None:
+        """A patch that deletes a file and shows its lines must show all of them."""
+        text = _text(self.files.get(path, b""))
+        if text and patch.hunks and apply_hunks(text, patch, path).strip():
+            raise unreadable("patch_keeps_lines", path=path)
+
     def delete(self, path: str, block: Block) -> None:
         """Delete a file."""
         if block.text.strip():
             raise unreadable("deletion_not_empty", path=path)
+        self.remove(path)
+
+    def remove(self, path: str) -> None:
+        """Take a file away."""
         if path not in self.files:
             raise unreadable("nothing_to_delete", path=path, files=sorted(self.files)[:_LISTED])
         del self.files[path]
@@ -142,6 +181,8 @@ class _Draft:
             raise unreadable("empty_block", path=path)
         text = None if old is None else _text(old)
         binary = old is not None and text is None
+        if binary and block.patch:
+            raise unreadable("patch_of_binary", path=path)
         new = block.text if binary else self.new_text(Update(path, text, block))
         self.files[path] = new.encode("utf-8", "replace")
         if block.whole:
@@ -176,8 +217,9 @@ class _Draft:
         for folder, makers in bare_repositories(self.files).items():
             if folder not in known:
                 self.problems.append(ReplyProblem("makes_repository", {"folder": folder, "files": makers}))
-        if len(self.files) > MAX_FILES:
-            self.problems.append(ReplyProblem("too_many_files", {"count": len(self.files), "most": MAX_FILES}))
+        most = max(MAX_FILES, len(self.before) + _MOST_ADDED)  # a user's repository may have more than any reply
+        if len(self.files) > most:
+            self.problems.append(ReplyProblem("too_many_files", {"count": len(self.files), "most": most}))
         if self.problems:
             raise Unreadable(*different(self.problems))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from chatdev.config.phases import Form, Solution
-from chatdev.replies.fences import FencedBlock, language_on_fence, scan
+from chatdev.replies.fences import NEWEST, FencedBlock, language_on_fence, scan
 from chatdev.replies.file_names import name_on, read_info
 from chatdev.replies.files import FilesDelivery, parse_files
 from chatdev.replies.languages import language_of_file
@@ -19,14 +19,14 @@ _AROUND = 3  # lines of introduction and farewell around a document in one enclo
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`"}
 
 
-def parse_solution(solution: Solution, text: str, software: Mapping[str, bytes], *, nested: bool = True) -> Any:
+def parse_solution(solution: Solution, text: str, software: Mapping[str, bytes], *, semantics: int = NEWEST) -> Any:
     """The solution `text` means; markers and thoughts are already removed from it.
 
     `text` and `choice` give a str, `json` any JSON value, `list` a list, `files` a FilesDelivery on top of `software`.
-    `nested`: see `scan`. Raises Unreadable with what is wrong, for the assistant.
+    `semantics`: see `read_blocks`. Raises Unreadable with what is wrong, for the assistant.
     """
     if solution.form == "files":
-        return _read_files(solution, text, software, nested=nested)
+        return _read_files(solution, text, software, semantics=semantics)
     return _READERS[solution.form](solution, text, software)
 
 
@@ -49,11 +49,11 @@ def _enclosing_block(text: str, around: int, fits: Callable[[str], bool]) -> Fen
     return blocks[0] if sum(1 for line in outside.split("\n") if line.strip()) <= around else None
 
 
-def _read_files(solution: Solution, text: str, software: Mapping[str, bytes], *, nested: bool) -> FilesDelivery:
+def _read_files(solution: Solution, text: str, software: Mapping[str, bytes], *, semantics: int) -> FilesDelivery:
     if solution.as_file is None:
-        return parse_files(text, software, only=solution.only, nested=nested)
+        return parse_files(text, software, only=solution.only, semantics=semantics)
     path = safe_path(solution.as_file)
-    content = _content_of(path, text, nested=nested)
+    content = _content_of(path, text, semantics=semantics)
     if not content.strip():
         raise unreadable("empty_file", path=path)
     data = (content if content.endswith("\n") else content + "\n").encode("utf-8", "replace")
@@ -61,9 +61,10 @@ def _read_files(solution: Solution, text: str, software: Mapping[str, bytes], *,
     return FilesDelivery({**software, path: data}, written)
 
 
-def _content_of(path: str, text: str, *, nested: bool) -> str:
+def _content_of(path: str, text: str, *, semantics: int) -> str:
     """What `text` gives as the one file `path`: all of it, without an enclosing fence and a line with its name."""
-    block = _document_block(text) if path.casefold().endswith(_MARKDOWN) else _data_block(path, text, nested=nested)
+    is_document = path.casefold().endswith(_MARKDOWN)
+    block = _document_block(text) if is_document else _data_block(path, text, semantics=semantics)
     if block is None:
         return _strip_name(path, text.strip("\r\n"))
     if not block.closed:
@@ -76,9 +77,10 @@ def _document_block(text: str) -> FencedBlock | None:
     return _enclosing_block(text, _AROUND, lambda info: info.split()[:1] in ([], ["md"], ["markdown"], ["text"]))
 
 
-def _data_block(path: str, text: str, *, nested: bool) -> FencedBlock | None:
+def _data_block(path: str, text: str, *, semantics: int) -> FencedBlock | None:
     """The block that holds the file, whatever is said around it; None when there is no block."""
-    blocks = scan(text, lambda above, info: language_on_fence(above, info) or language_of_file(path), nested=nested)
+    blocks = scan(text, lambda above, info: language_on_fence(above, info) or language_of_file(path),
+                  semantics=semantics)
     if len(blocks) <= 1:
         return blocks[0] if blocks else None
     named = [block for block in blocks

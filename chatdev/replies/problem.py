@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from chatdev.config.protocol import bundled_problems
-from chatdev.config.templates import render
 from chatdev.errors import ChatDevError
 
 _SHOWN = 12  # more problems than this are counted, not listed
@@ -26,6 +24,8 @@ class ReplyProblem:
 
     def words(self, templates: Mapping[str, str]) -> str:
         """The problem in the words of a protocol's `problems`. Raises ConfigError when they cannot be rendered."""
+        from chatdev.config.templates import render  # the child that reads has no use for templates
+
         return render(templates[self.code], self.facts, f"protocol.problems.{self.code}")
 
 
@@ -41,6 +41,8 @@ class Unreadable(ChatDevError):
         self.problems = problems
 
     def __str__(self) -> str:
+        from chatdev.config.protocol import bundled_problems
+
         return describe_problems(self.problems, bundled_problems())
 
 

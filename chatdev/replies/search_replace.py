@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chatdev.replies.fences import indentation, lines_of
@@ -12,9 +12,10 @@ from chatdev.replies.spans import REPLACE, SEARCH
 
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _ENDS = {1: _DIVIDER, 2: REPLACE}  # what ends the old lines, and the new lines
-_COUNTED = 20  # matches are counted up to here
 _MOST_CHANGES = 300  # of one file; each takes a walk through it
 _WIDEST = 120  # columns; lines that move deeper would make a file many times as long as what came
+COUNTED = 20
+"""Matches are counted up to here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def _read_changes(lines: list[str]) -> SearchReplace:
             changes.append(Change(tuple(parts[0]), tuple(parts[1])))
             parts = []
         elif line.strip():
-            return SearchReplace(tuple(changes), ReplyProblem("outside_search", {"line": _quote(line)}))
+            return SearchReplace(tuple(changes), ReplyProblem("outside_search", {"line": quote(line)}))
     missing = ("", "=======", ">>>>>>> REPLACE")[len(parts)]
     return SearchReplace(tuple(changes), ReplyProblem("search_incomplete", {"missing": missing}) if missing else None)
 
@@ -87,10 +88,10 @@ def _apply_change(text: str, change: Change, path: str) -> str:
     lines = lines_of(text)
     places, change = _find_places(lines, change, path)
     if not places:
-        raise unreadable("search_not_found", path=path, line=_quote(change.search[0]))
+        raise unreadable("search_not_found", path=path, line=quote(change.search[0]))
     if len(places) > 1:
-        raise unreadable("search_ambiguous", path=path, line=_quote(change.search[0]), count=len(places),
-                         more=len(places) >= _COUNTED)
+        raise unreadable("search_ambiguous", path=path, line=quote(change.search[0]), count=len(places),
+                         more=len(places) >= COUNTED)
     return "".join(_exchange(lines, places[0], change))
 
 
@@ -98,20 +99,20 @@ def _exchange(lines: list[str], start: int, change: Change) -> list[str]:
     """The lines with the change made at `start`; the new ones take over the line ends of the old."""
     end = start + len(change.search)
     ending = "\r\n" if lines[start].endswith("\r\n") else "\n"
-    new = [_strip_line_end(line) + ending for line in change.replace]
+    new = [without_end(line) + ending for line in change.replace]
     if new and end == len(lines) and not lines[-1].endswith("\n"):
-        new[-1] = _strip_line_end(new[-1])
+        new[-1] = without_end(new[-1])
     return [*lines[:start], *new, *lines[end:]]
 
 
 def _find_places(lines: list[str], change: Change, path: str) -> tuple[list[int], Change]:
     """Line indices at which the old lines stand, and the change as it fits there: they are found as they are, without
     the blanks at their ends, or indented otherwise."""
-    for key in (_strip_line_end, str.rstrip):
-        if places := _places(lines, change.search, key):
+    for key in (without_end, str.rstrip):
+        if places := places_of(lines, change.search, key):
             return places, change
     search = _strip_blank_ends(change.search)
-    places = _places(lines, search, str.strip)
+    places = places_of(lines, search, str.strip)
     if not places:
         return [], Change(search, change.replace)
     found = lines[places[0]]
@@ -119,17 +120,18 @@ def _find_places(lines: list[str], change: Change, path: str) -> tuple[list[int]
     return places, Change(search, _shifted_lines(change.replace, search[0], found))
 
 
-def _strip_line_end(line: str) -> str:
+def without_end(line: str) -> str:
+    """A line without its line end."""
     return line.rstrip("\r\n")
 
 
-def _places(lines: list[str], search: tuple[str, ...], key: Callable[[str], str]) -> list[int]:
+def places_of(lines: Sequence[str], search: Sequence[str], key: Callable[[str], str]) -> list[int]:
     """Line indices at which `search` stands in `lines`, compared by `key`, up to a count."""
     text = "\n" + "\n".join(map(key, lines)) + "\n"
     wanted = "\n" + "\n".join(map(key, search)) + "\n"
     found: list[int] = []
     position = text.find(wanted)
-    while position >= 0 and len(found) < _COUNTED:
+    while position >= 0 and len(found) < COUNTED:
         found.append(text.count("\n", 0, position))
         position = text.find(wanted, position + 1)
     return found
@@ -143,7 +145,12 @@ def _strip_blank_ends(search: tuple[str, ...]) -> tuple[str, ...]:
 def _shifted_lines(replace: tuple[str, ...], searched: str, found: str) -> tuple[str, ...]:
     """`replace`, moved by the difference in indentation between the line searched for and the line found."""
     old, new = indentation(searched), indentation(found)
-    return tuple(new + line[len(old):] if line.startswith(old) and line.strip() else line for line in replace)
+    return tuple(shift_line(line, old, new) for line in replace)
+
+
+def shift_line(line: str, old: str, new: str) -> str:
+    """The line with the indentation `new` in the place of `old`, if it begins so."""
+    return new + line[len(old):] if line.startswith(old) and line.strip() else line
 
 
 def refuse_width(path: str, indent: str) -> None:
@@ -152,6 +159,6 @@ def refuse_width(path: str, indent: str) -> None:
         raise unreadable("too_deep", path=path, columns=len(indent))
 
 
-def _quote(line: str) -> str:
+def quote(line: str) -> str:
     """How a problem quotes a line."""
     return line.strip()[:80]

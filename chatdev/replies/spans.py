@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Protocol
 
+from chatdev.replies.patch import is_patch
+
 SEARCH = re.compile(r"\s*+<{5,9}\s*+SEARCH\s*+:?\s*+", re.IGNORECASE)
 REPLACE = re.compile(r"\s*>{5,9}\s*REPLACE\s*", re.IGNORECASE)
 """The first and the last line of a search/replace block."""
@@ -104,10 +106,12 @@ LEXES: Mapping[str | None, Lexis] = {
 _WITHOUT_ROOT = {"html": _MARKS}  # a part of a page need not close what another part does
 
 
-def readings_of(language: str | None, lines: Sequence[str]) -> list[Spans]:
+def readings_of(language: str | None, lines: Sequence[str], *, patches: bool = True) -> list[Spans]:
     """How the lines of a block may be followed, the likeliest way first: by another only if it gives no end to it."""
     first = next((line for line in lines if line.strip()), "")
     readings: list[Spans] = [_Changes(), _Lexed(Lexis())] if SEARCH.fullmatch(first) else []
+    if patches and (language == "diff" or is_patch("".join(lines).lstrip())):
+        return [*readings, _Hunks(_columns(first)), _Lexed(LEXES.get(language, Lexis()))]
     if language == "yaml":
         return [*readings, _BlockScalars()]
     lexes = [LEXES.get(language, Lexis()), *([_WITHOUT_ROOT[language]] if language in _WITHOUT_ROOT else [])]
@@ -219,6 +223,21 @@ class _Changes:
             self.opened = "" if REPLACE.fullmatch(line) else self.opened
         elif SEARCH.fullmatch(line):
             self.opened = "<<<<<<< SEARCH"
+
+
+class _Hunks:
+    """The lines of a patch that stay: a fence on one of them is part of the file."""
+
+    def __init__(self, indent: int) -> None:
+        self.opened = ""
+        self._indent = indent
+
+    def holds(self, line: str) -> bool:
+        """Whether the next line has the sign of one that stays."""
+        return line.startswith(" ") and _columns(line) > self._indent
+
+    def take(self, line: str) -> None:
+        """Go on by a line; whether one stays is said by its sign alone."""
 
 
 def _columns(line: str) -> int:

@@ -7,21 +7,23 @@ from collections.abc import Sequence
 
 from chatdev.config.phases import Solution
 from chatdev.config.protocol import SOLUTION_MARKER
-from chatdev.replies.fences import lines_of, scan
+from chatdev.replies.fences import NEWEST, lines_of, scan
+from chatdev.replies.patch import holds_patch
 
 _CLOSING_MARKERS = (SOLUTION_MARKER, SOLUTION_MARKER.replace("<", "</"))
 _OF_CODE = re.compile(r"(?:\t| {2,})(?!\s|[-*+•] |\d{1,2}[.)] )|.*[;{}()\[\]]\s*$")
 _FEWEST = 3  # lines that can be told from prose
 
 
-def tidy_body(solution: Solution, body: str) -> str:
+def tidy_body(solution: Solution, body: str, *, semantics: int = NEWEST) -> str:
     """`body`, where the phase writes one file only, without the lines at either end of it or of a code block that are
-    nothing but a marker; and within a block, where it is the source of that file without one."""
+    nothing but a marker; and within a block, where it is the source of that file without one. From semantics 6 on a
+    patch is no such source."""
     sole = solution.only[0] if len(solution.only) == 1 and not set("*?[") & set(solution.only[0]) else None
     if solution.form != "files" or not (solution.as_file or sole):
         return body  # files that have names in the reply are kept byte for byte
     body = _strip_stray_markers(body)
-    if solution.as_file or not _is_source(body):
+    if solution.as_file or not _is_source(body) or (semantics > 5 and holds_patch(body)):
         return body
     return f"{sole}\n```\n{body.strip(chr(10))}\n```"
 

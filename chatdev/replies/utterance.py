@@ -11,7 +11,7 @@ from typing import Literal
 
 from chatdev.llm.base import ToolCall
 from chatdev.plain_values import load_json, short_name
-from chatdev.replies.fences import Fence, closes, fence_of, lines_of, scan
+from chatdev.replies.fences import NEWEST, Fence, closes, fence_of, lines_of, scan
 from chatdev.replies.file_names import name_on
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
@@ -178,11 +178,11 @@ _FENCE = re.compile(r"^[ \t]*+(```++|~~~++)[^\n`]*+\n?", re.MULTILINE)
 _REOPENED = re.compile(r"\A\s*(```++|~~~++)[^\n`]*+\n")
 
 
-def join_continuation(start: str, rest: str, *, nested: bool = True) -> str:
+def join_continuation(start: str, rest: str, *, semantics: int = NEWEST) -> str:
     """`start` + `rest`, without the fence a model opens again and without what it repeats of the cut end. A fence that
-    the text needs, or one of its blocks would stay open, is none of those. Without `nested` (before semantics 5) every
+    the text needs, or one of its blocks would stay open, is none of those. Before semantics 5 every
     fence at the beginning is."""
-    if nested:
+    if semantics > 4:
         without = _REOPENED.sub("", rest, count=1)
         needed = without != rest and _is_closed(start + rest) and not _is_closed(start + without)
         rest = rest if needed or _is_closed(start) else without

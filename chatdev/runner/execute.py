@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget, LimitReached
 from chatdev.engine.chain import Chain, Scope
 from chatdev.engine.context import RunContext, RunInputs, RunSettings, State
-from chatdev.errors import BudgetExhausted, ChatDevError, JournalError, RecordEnds, RunChanged
+from chatdev.errors import BudgetExhausted, ChatDevError, JournalError, RecordEnds, RunChanged, WorkspaceError
 from chatdev.events import Noted, RunResumed, RunStarted
 from chatdev.journal import Journal
 from chatdev.runner.difference import explain_change
@@ -30,11 +30,14 @@ from chatdev.runner.report import RunLog
 from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.result import Run
 from chatdev.runner.toolbox import KnownTools, RunToolbox, prepare_runtime
+from chatdev.workspace.change import Changeset
 from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.run_folder import RunFolder, SoftwareFolder
 from chatdev.workspace.snapshot import Software
 
 _FROM_THE_START = "the software to start from"
+_TAG = "before"
+_PATCH = "change.patch"
 _TOLD = 10  # files that are not written
 _VERDICT = re.compile(r"(\w+)\.passed")
 
@@ -139,7 +142,7 @@ class RunExecution:
             emit(Noted("", note, "warning"))
         self.history.start()
         if order.software:
-            await self.history.commit(self.state.software, _FROM_THE_START)
+            await self.history.begin_with(self.state.software, _FROM_THE_START, _TAG)
         if self.playback.live:
             await prepare_runtime(equipment.supply.runtime, equipment.sandbox, lambda text: emit(Noted("", text)))
         await Chain(self.context).run(self.plan.company.chain, self.state, Scope())
@@ -162,7 +165,7 @@ class RunExecution:
     def _context(self, tools: KnownTools) -> RunContext:
         plan, equipment, inputs = self.plan, self.plan.equipment, self.plan.inputs
         toolbox = RunToolbox(equipment.sandbox, self.folder.run, inputs.everything, tools,
-                             options=equipment.supply.options)
+                             options=equipment.supply.options, given=plan.order.software)
         activities = Activities(self.log.journal, self.playback.record, self.playback.go_live)
         settings = RunSettings(self.folder.path.name, equipment.options.language or "English", equipment.options.stream,
                                plan.order.semantics)
@@ -206,7 +209,18 @@ class RunExecution:
             self.log.emit(Noted("", text, "warning"))
         for path, why in sorted(self.history.withheld.items())[:_TOLD]:
             self.log.emit(Noted("", f"{path} is not in the folder of the software: {why}", "warning"))
+        self._keep_change()
         self.log.finish(self.state.values, self.state.software, self.context.budget.spent)
+
+
+    def _keep_change(self) -> None:
+        """Write what became of software that was handed in as a patch, beside the report."""
+        change = Changeset(self.plan.order.software, self.state.software)
+        if not change.before or not change.paths:
+            return
+        self.log.run.change = change.statistic
+        with suppress(WorkspaceError):  # whoever writes the report next says why nothing can be written
+            write_file(self.folder.run, _PATCH, change.patch)
 
 
 def _describe_success(expression: str, *, passed: bool) -> str:

@@ -39,7 +39,9 @@ from chatdev.runner.resources import Equipment, Resources, refuse_blind, replay_
 from chatdev.runner.restored import restore_options
 from chatdev.runner.spending import sum_past_spending
 from chatdev.runner.toolbox import KnownTools
+from chatdev.runner.window import refuse_oversize
 from chatdev.secrets import holds_secret, scrub, scrub_bytes
+from chatdev.workspace.handed_in import HandedIn, hand_in
 from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
 
@@ -115,11 +117,15 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     _refuse_secrets(company.resolved)  # every key is known now
     inputs = gather_inputs(company.config, task, options.inputs)
     refuse_blind(equipment.role_models, inputs.images)
-    order = Order(company.resolved, company.source, inputs.everything, inputs.images,
-                  software=_existing_software(options.software))
+    handed_in = _software_at(options.software)
+    if company.config.changes and not handed_in.files:
+        raise ConfigError(f"company {company.config.company!r} changes software that is there; give it: --path FOLDER")
+    refuse_oversize(company.config, handed_in.files, equipment.role_models)
+    order = Order(company.resolved, company.source, inputs.everything, inputs.images, software=handed_in.files,
+                  origin=handed_in.origin)
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
     return RunPlan(company.config, _complete_order(order, equipment, resources), inputs, equipment,
-                   folder=NewFolder(warehouse, _run_name(options, scrub(task))))
+                   folder=NewFolder(warehouse, _run_name(options, scrub(task))), notes=handed_in.notes)
 
 
 def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> RunPlan:
@@ -165,7 +171,8 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
-                    software=Software.load(folder.software), semantics=SEMANTICS)
+                    software=Software.load(folder.software), semantics=SEMANTICS,
+                    origin={**before.origin, "follows": str(folder.path)})
     return RunPlan(company, _complete_order(order, equipment, resources), _inputs_of(order, company), equipment,
                    folder=_folder_beside(path, resources), follows=recorded.path,
                    notes=(*note, *restored.notes))
@@ -269,11 +276,12 @@ def _folder_beside(path: Path, resources: Resources) -> NewFolder:
     return NewFolder(Path(options.warehouse or path.parent), options.name or _TIME.sub("", path.name))
 
 
-def _existing_software(folder: str | Path | None) -> Mapping[str, bytes]:
+def _software_at(folder: str | Path | None) -> HandedIn:
+    """What the user hands in, without the values of secrets."""
     if folder is None:
-        return {}
+        return HandedIn()
     if not Path(folder).is_dir():
         raise ConfigError(f"there is no folder {folder} with software to start from")
-    software = Software.load(Path(folder))
-    keep_dotenvs(software)
-    return {path: scrub_bytes(data) for path, data in software.items()}
+    found = hand_in(Path(folder))
+    keep_dotenvs(found.files)
+    return replace(found, files={path: scrub_bytes(data) for path, data in found.files.items()})

@@ -90,6 +90,12 @@ class FolderHistory:
         if self._playback.live or not self._is_there(version, message):
             await asyncio.to_thread(self._commit, software, f"{message}\n\n{_TRAILER}: {version}", version)
 
+    async def begin_with(self, software: Files, message: str, tag: str) -> None:
+        """Keep what the run was given as its first version, and give that a name."""
+        await self.commit(software, message)
+        if self._playback.live:
+            await asyncio.to_thread(self._folder.tag_newest, tag)
+
     async def settle(self, software: Files, message: str) -> None:
         """See to it that the folder holds `software`, whatever happened to it between two sessions of the run."""
         if self._on_disk is None:

@@ -169,6 +169,8 @@ class Order:
     profiles: Sequence[ModelProfile] = ()
     tools: Sequence[str] = ()
     semantics: int = SEMANTICS
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """Where `software` comes from: the user's `folder`, its `commit` and `branch`, or the run that it `follows`."""
 
     def to_record(self) -> dict[str, Any]:
         """The order as plain JSON values; bytes in base64."""
@@ -180,6 +182,7 @@ class Order:
             "profiles": [profile.model_dump() for profile in self.profiles],
             **({"tools": list(self.tools)} if self.tools else {}),
             **({"semantics": self.semantics} if self.semantics > 1 else {}),
+            **({"origin": dict(self.origin)} if self.origin else {}),
         }
 
     @classmethod
@@ -192,13 +195,15 @@ class Order:
         if record["source"] and "name_or_path" not in record["source"]:
             raise ValueError("`source` has no name_or_path")
         _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
+        origin = dict(record.get("origin", {}))
+        _check_texts("origin", origin, dict.fromkeys(("folder", "commit", "branch", "follows"), str))
         images = {name: Image(b64decode(data), str(kind)) for name, (kind, data) in record["images"].items()}
         software = {_plain_path(path): b64decode(data) for path, data in record["software"].items()}
         profiles = [ModelProfile.model_validate(profile) for profile in record["profiles"]]
         return cls(record["company"], record["source"], record["inputs"], images, software=software,
                    values=record["values"], options=record["options"], profiles=profiles,
                    tools=[str(name) for name in record.get("tools", ())],
-                   semantics=_check_semantics(record.get("semantics", 1)))
+                   semantics=_check_semantics(record.get("semantics", 1)), origin=origin)
 
 
 def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]) -> None:

@@ -102,6 +102,7 @@ class RunLog:
 
 
 _SHOWN = 600  # characters of one long-term value or report
+_MOST_FILES = 200
 _PASSED = {True: "passed", False: "failed"}
 _PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
 
@@ -118,7 +119,7 @@ class PhaseRow:
 def report_markdown(events: Sequence[Event], run: Run) -> str:
     """The report of a run."""
     started = next((e for e in events if isinstance(e, RunStarted)), None)
-    sections = [_head(started, run), _phases(events), _drafts(events), _software(run), _cost(run),
+    sections = [_head(started, run), _phases(events), _drafts(events), _change(run), _software(run), _cost(run),
                 _verdicts(events), _pictures(run), _notes(events), _memory(run.values)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -189,11 +190,21 @@ def _cost(run: Run) -> str:
     return f"## Cost\n\n{describe_usage(run.usage)}" + (f"\n\nOf the budget: {budget}." if budget else "")
 
 
+def _change(run: Run) -> str:
+    """What differs from what was handed in."""
+    if not run.change:
+        return ""
+    shown = "\n".join(f"    {line}" for line in run.change.splitlines()[:_MOST_FILES])
+    return f"## Change\n\n{shown}\n\n`chatdev patch {_code(run.folder)}` prints it, and `chatdev apply` makes it."
+
+
 def _software(run: Run) -> str:
     if not run.software:
         return "## Software\n\nNo files."
     lines = ["## Software", "", "| file | lines |", "| --- | ---: |"]
-    lines += [f"| {_one_line(path)} | {len(data.splitlines())} |" for path, data in run.software.items()]
+    files = list(run.software.items())
+    lines += [f"| {_one_line(path)} | {len(data.splitlines())} |" for path, data in files[:_MOST_FILES]]
+    lines += [f"\n… and {len(files) - _MOST_FILES} more"] if len(files) > _MOST_FILES else []
     return "\n".join(lines)
 
 

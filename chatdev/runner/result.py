@@ -62,6 +62,8 @@ class Run:
     spent: Spending = field(default_factory=Spending)
     """What it has spent, over all its sessions."""
     notes: list[str] = field(default_factory=list)
+    change: str = ""
+    """The files that differ from what was handed in, and in how many lines; the patch is `run/change.patch`."""
 
     @property
     def success(self) -> bool:

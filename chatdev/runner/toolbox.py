@@ -92,6 +92,7 @@ class RunToolbox:
     inputs: Mapping[str, Any]
     tools: KnownTools
     options: Mapping[str, Any] = field(default_factory=dict)
+    given: Files = field(default_factory=dict)
 
     def spec(self, name: str) -> ToolSpec:
         """What agents read of the tool."""
@@ -124,7 +125,7 @@ class RunToolbox:
             scratch_folder = tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True)
         with scratch_folder as scratch:
             context = ToolContext(software, values, self.inputs, sandbox=self.sandbox, run_folder=self.run_folder,
-                                  scratch=Path(scratch), options=self.options)
+                                  scratch=Path(scratch), options=self.options, given=self.given)
             return self.tools.tool(name).call(context, arguments)
 
 

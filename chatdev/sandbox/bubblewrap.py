@@ -40,6 +40,7 @@ from chatdev.sandbox.job_folder import SPARE_USERS, hand_over, spare_user
 NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 """The programs it takes, each with its Debian package."""
 _ONE_TOO_MANY = ("prlimit", "--nproc=1", "--", "sh", "-c", "(:)")  # a second process, which the kernel should refuse
+_HOSTS = Path(__file__).with_name("hosts")  # a service may listen at `localhost`, which is then a name like any other
 _NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl")
 _NAMESPACES = ("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent",
                "--hostname", "sandbox")
@@ -189,8 +190,9 @@ def command_line(job: SandboxJob, user: int | None, *options: str) -> list[str]:
     bwrap = shutil.which("bwrap") or "bwrap"
     return [
         bwrap, *_NAMESPACES, *options, *_identity(user), *(() if job.network else ("--unshare-net",)),
-        *_SYSTEM, *_bind_if_there(SETTINGS), *_bind_if_there(_NETWORK if job.network else ()), "--remount-ro", "/dev",
-        *_scratch(), *_bind_options(job.bindings), "--bind", str(job.folder.resolve()), BOX,
+        *_SYSTEM, *_bind_if_there(SETTINGS),
+        *(_bind_if_there(_NETWORK) if job.network else ("--ro-bind", str(_HOSTS), "/etc/hosts")),
+        "--remount-ro", "/dev", *_scratch(), *_bind_options(job.bindings), "--bind", str(job.folder.resolve()), BOX,
         "--remount-ro", "/", "--chdir", "/",
         "--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value)),
         "--", *_drop(user), "env", f"--chdir={BOX}", *prlimit_command(job.limits, count_processes=True), *job.argv,

@@ -39,6 +39,7 @@ class ToolContext:
     `software` maps relative POSIX paths to file contents (a snapshot; tools return changes, they never write it).
     `values` holds the long-term memory the tool declared to read. `inputs` holds the run's inputs, hidden ones
     included. `run_folder` is the tool's place for caches and evidence; `scratch` is an empty folder of its own.
+    `given` is the software that was handed in to the run, as it was then.
     """
 
     software: Mapping[str, bytes]
@@ -48,6 +49,7 @@ class ToolContext:
     run_folder: Path
     scratch: Path
     options: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from chatdev.plain_file import read_plain
 
 SKIPPED_FOLDERS = frozenset({".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})
 _LARGEST_FILE = 10 << 20  # bytes
-_LARGEST_TREE = 100 << 20  # bytes
-_MOST_FILES = 10_000
-_MOST_ENTRIES = 100_000  # of all kinds, caches included
+_LARGEST_TREE = 200 << 20  # bytes
+_MOST_FILES = 50_000
+_MOST_ENTRIES = 200_000  # of all kinds, caches included
 _TEMPORARY = re.compile(r"\.(?P<name>.{1,40})\.[0-9a-f]{8}", re.DOTALL)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _REMEDIES = {
@@ -93,7 +93,7 @@ def remove_file(root: Path, path: str) -> None:
 def read_tree(root: Path) -> dict[str, bytes]:
     """All regular files below `root` by relative POSIX path, sorted; links, git metadata and caches are left out.
 
-    Raises WorkspaceError for what is too large to be software (10 MiB a file, 100 MiB or 10,000 files in all).
+    Raises WorkspaceError for what is too large to be software (10 MiB a file, 200 MiB or 50,000 files in all).
     """
     files: dict[str, bytes] = {}
     total = 0

@@ -53,6 +53,28 @@ def _functions(text: str) -> list[str]:
             if isinstance(node, ast.FunctionDef) and not node.decorator_list]
 
 
+def outline(text: str) -> list[str]:
+    """The functions of a module with their arguments, and its classes with their public methods, in their order; empty
+    when it does not parse."""
+    try:
+        return _outline(text)
+    except SyntaxError:
+        return []
+
+
+@isolate(SyntaxError)
+def _outline(text: str) -> list[str]:
+    return [_describe_class(node) if isinstance(node, ast.ClassDef) else
+            f"{node.name}({', '.join(one.arg for one in node.args.args)})" for node in parse(text).body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+
+
+def _describe_class(node: ast.ClassDef) -> str:
+    names = (one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    methods = ", ".join(name for name in names if not name.startswith("__"))
+    return f"{node.name}: {methods}" if methods else node.name
+
+
 def _source(lines: list[str], node: ast.FunctionDef) -> str:
     """What `ast.get_source_segment` gives, which splits the whole text into lines again for every node."""
     *before, last = lines[node.lineno - 1:node.end_lineno]

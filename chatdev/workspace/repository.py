@@ -40,7 +40,7 @@ _ATTRIBUTES = b"* -text !eol -ident -filter !working-tree-encoding\n"
 _LOCK = ".lock"
 _MOST = 100_000  # files of a version, and versions
 _LARGEST_OBJECT = 64 << 20  # bytes; trees and commits are read, no files
-_DAMAGES = (LookupError, ValueError, TypeError, AssertionError, RuntimeError, struct.error, zlib.error,
+DAMAGES = (LookupError, ValueError, TypeError, AssertionError, RuntimeError, struct.error, zlib.error,
             ChecksumMismatch, FileFormatException, WrongObjectException, SymrefLoop, MaxTreeDepthExceeded)
 """What reading bytes that are not as they should be ends in."""
 
@@ -89,7 +89,7 @@ class Repository:
                   closing(_OwnObjects(metadata / "objects", loose_object_size_limit=_LARGEST_OBJECT)) as store):
                 check_packs(metadata / "objects" / "pack", _LARGEST_OBJECT)
                 yield cls(metadata, store)
-        except _DAMAGES as error:
+        except DAMAGES as error:
             raise WorkspaceError(f"the git history {metadata} is damaged ({type(error).__name__}: {error}); the files "
                                  "themselves are whole; move it away and go on") from error
 
@@ -155,6 +155,12 @@ class Repository:
         self._store.add_object(commit)
         self._point(names[-1], commit.id)
         return commit.id
+
+    def tag_head(self, name: str) -> None:
+        """Give the newest commit a name, unless the name is taken."""
+        path, head = self._metadata / "refs" / "tags" / name, self.head()
+        if head and not path.exists():
+            replace_file(path, head + b"\n")
 
     def _commit(self, commit: ObjectID) -> Commit:
         found = self._store[commit]

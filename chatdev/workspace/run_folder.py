@@ -180,6 +180,12 @@ class SoftwareFolder:
                 return None
             return repository.commit(self._tree, message)[:_ID].decode("ascii")
 
+    def tag_newest(self, name: str) -> None:
+        """Give the newest commit a name, unless that is taken or there is no repository."""
+        if self._has_history:
+            with self._open() as repository:
+                repository.tag_head(name)
+
     def uncommitted_paths(self) -> list[str]:
         """Look at the folder: the paths that are not as in the newest commit; none without a repository."""
         if not self._has_history:

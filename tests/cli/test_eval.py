@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -99,6 +100,23 @@ def test_a_study_from_the_first_job_to_the_report(study: Study) -> None:
     assert "written: studies/srdd/report.html" in study.report("html").replace(str(study.here) + "/", "")
     page = (study.here / "studies" / "srdd" / "report.html").read_text(encoding="utf-8")
     assert 'href="./alone-scripted/Adder-' in page
+
+
+def test_a_tier_ends_with_the_line_to_send_back(study: Study) -> None:
+    ask = ["eval", "srdd", "--companies", study.lab.companies[0], "--model", "scripted", "--base-url",
+           study.lab.server.url, "--install", "never", "--tier", "easy", "--limit", "1", "--repeats", "2"]
+    done = study.command(*ask)
+    assert done.exit_code == 0, done.output
+    *_, told, line = done.stdout.rstrip().splitlines()
+    assert told.startswith("To send back")
+    assert re.fullmatch(r"chatdev \S+, \d{4}-\d\d-\d\d \| scripted \| easy, 1 task \| "
+                        r"alone: 0\.0% solved in 2 runs, 1\.0 calls, cost unknown", line), line
+
+
+@pytest.mark.parametrize("more", [("--easy", "tuning"), ("--data", "data")])
+def test_a_tier_and_other_tasks_are_refused(study: Study, more: tuple[str, str]) -> None:
+    done = study.command("eval", "srdd", "--tier", "easy", *more)
+    assert (done.exit_code, f"so does {more[0]}" in done.output) == (2, True)
 
 
 def start_slowly(study: Study, seconds: float, requests: int, **environment: str) -> subprocess.Popen[bytes]:

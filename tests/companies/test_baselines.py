@@ -88,8 +88,8 @@ def test_pipeline_is_one_call_a_specialist_who_reads_documents_only(chat_server:
 def test_the_chain_and_one_call_are_asked_the_same() -> None:
     """So that the chain's first draft is no worse than one call: words of its own cost it files and typed lines."""
     values: dict[str, Any] = {"task": "Count.", "language": "Python", "modality": "Command-line application",
-                              "design": None, "commands": [], "promised": [], "given": None, "software": {},
-                              "sizes": Sizes(program="small")}
+                              "design": None, "interface": None, "trial": None, "commands": [], "promised": [],
+                              "given": None, "software": {}, "sizes": Sizes(program="small")}
     asked = {render(load_company(company).phases["coding"].opening, values, company).strip()
              for company in ("chatdev", "single")}
     assert len(asked) == 1

@@ -17,7 +17,8 @@ from tests.support.shop import Shop
 COMPANY = Company.load("chatdev").config
 CLI = "Command-line application"
 GIVEN: dict[str, Any] = {"task": "Count.", "modality": CLI, "language": "Python", "design": None, "trial": None,
-                         "promised": [], "commands": [], "given": None, "software": {"main.py": "print(1)\n"},
+                         "promised": [], "commands": [], "given": None, "interface": None,
+                         "software": {"main.py": "print(1)\n"},
                          "packages": {"names": [], "file": ""}, "feedback": {"report": "It crashed."}}
 
 
@@ -29,7 +30,9 @@ def test_no_opening_tells_the_programmer_to_find_a_point() -> None:
     for name, phase in COMPANY.phases.items():
         if phase.instructor:
             assert "one most important" not in opening(name)
-    assert "the first thing" in COMPANY.phases["code_review"].guidance.instructor
+    guidance = COMPANY.phases["code_review"].guidance.instructor
+    assert "the first thing" in render(guidance, {"sizes": Sizes(program="small")}, "guidance")
+    assert "the first thing" not in render(guidance, {"sizes": Sizes()}, "guidance")
 
 
 def test_the_manual_has_its_sections_and_invents_no_installation() -> None:
@@ -69,7 +72,6 @@ def test_coding_shows_how_things_are_added_and_listed() -> None:
     assert "for example:\npython main.py add 'Buy milk'\npython main.py list\nand everything else" in told
     assert "Call Anna" not in told
     assert opening("redraft", commands=PLAN, sizes=Sizes(program="small")) == told
-    assert "for example" not in opening("coding", commands=PLAN)
     only_added = opening("coding", commands=PLAN[:1], sizes=Sizes(program="small"))
     assert "sys.stdin" not in only_added
     assert "for example" not in only_added
@@ -95,7 +97,7 @@ def test_a_dry_run_shows_what_is_asked_of_which_model(chat_server: ChatServer, t
 
 @pytest.mark.tool
 def test_a_run_that_adds_to_another_one_keeps_what_was_decided(chat_server: ChatServer, tmp_path: Path) -> None:
-    replies = {"demand_analysis": CLI, "examples": "[]", "test_plan": "- python main.py", "code_review": "<SOLUTION>",
+    replies = {"demand_analysis": CLI, "architecture": "main.py", "checks": "[]", "code_review": "<SOLUTION>",
                "coding": "main.py\n```python\ndef a():\n    return 1\n\n\nprint(a())\n```", "manual": "# A",
                "extension": "main.py\n```python\ndef a():\n    return 3\n```"}
     chat_server.route(lambda request: "<SOLUTION>" if "round-2" in request.headers["X-ChatDev-Activity"]
@@ -105,5 +107,5 @@ def test_a_run_that_adds_to_another_one_keeps_what_was_decided(chat_server: Chat
     added = chatdev.resume(run.folder, task="Print 3 instead.", base_url=chat_server.url)
     assert added.status == "unjudged", added.reason
     assert [request.headers["X-ChatDev-Phase"] for request in chat_server.requests] == [
-        "examples", "test_plan", "extension", "extension", "code_review", "manual"]
+        "extension", "extension", "code_review", "manual"]
     assert (added.values["modality"], added.values["language"]) == (CLI, "Python")

@@ -57,21 +57,20 @@ def make_small(drafts: int) -> None:
 
 def test_a_request_that_contradicts_itself_is_told_and_the_rest_counts(tmp_path: Path, chat_server: ChatServer) -> None:
     done = order(tmp_path, chat_server, f"A command-line program. {SIX} {SEVEN} `python main.py 4` prints `8`.", {
-        "coding": DOUBLE, "test_plan": "- python main.py 5"})
+        "coding": DOUBLE, "architecture": "main.py", "checks": "[]"})
     done.assert_succeeded()
     assert done.out.count(SHOWN) == 1
     assert f"## Notes\n\n- {' '.join(TOLD)}\n" in done.report
-    assert "\n> It starts, and the example that the customer's request gives holds; another command was carried out " \
-           "without an error.\n" in done.report
+    assert "\n> It starts, and the example that the customer's request gives holds.\n" in done.report
 
 
 def test_nobody_brings_back_what_a_request_contradicts(tmp_path: Path, chat_server: ChatServer) -> None:
     done = order(tmp_path, chat_server, f"A command-line program that doubles a number. {SIX} {SEVEN}", {
-        "coding": DOUBLE, "test_plan": "- python main.py 5",
-        "examples": '[{"starts": [{"command": "python main.py 3", "prints": "7"}]}]'})
+        "coding": DOUBLE, "architecture": "main.py",
+        "checks": '[{"about": "three", "starts": [{"command": "python main.py 3", "prints": "7"}]}]'})
     assert done.status == 4, "nothing that was tried confirms it"
     assert done.out.count(SHOWN) == 1
-    assert done.out.count("  · software.examples  []\n") == 2
+    assert done.out.count("  · software.examples  []\n") == 3
     assert "Nothing that was tried confirms that it does what the request says" in done.report
 
 

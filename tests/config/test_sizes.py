@@ -90,5 +90,5 @@ def test_the_name_of_the_one_file_uses_only_what_is_read(tmp_path: Path) -> None
 
 def test_only_where_there_is_code_an_instruction_names_file_and_function(tmp_path: Path) -> None:
     planner, _, builder, _ = preview(loaded(tmp_path), {"task": "x"})
-    assert "naming the file and function" not in planner.system
-    assert "naming the file and function" in builder.system
+    assert "file and function" not in planner.system
+    assert "file and function" in builder.system

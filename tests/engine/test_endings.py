@@ -1,5 +1,7 @@
 """Deliveries, consensus and the four endings of a phase."""
 
+from typing import Any
+
 import pytest
 
 from chatdev.events import ToolCalled
@@ -64,12 +66,22 @@ def test_two_consecutive_deliveries_that_change_nothing_end_the_phase(studio: St
 
 def test_the_same_option_again_ends_the_phase_at_once(studio: Studio) -> None:
     """Asked for something that is not there yet, a small model takes another option."""
-    choose = {**TALK, "solution": {"form": "choice", "options": ["Python", "Java"]}}
+    choose = {**TALK, "concludes": "instructor", "solution": {"form": "choice", "options": ["Python", "Java"]}}
     run = studio.run(studio.company({"talk": choose}), {
         "talk#1/round-1/assistant": "Python", "talk#1/round-2/instructor": "Python",
         "talk#1/round-2/assistant": "Python"})
     assert run.values["title"] == "Python"
     assert studio.endings() == {"talk#1": "unchanged"}
+
+
+@pytest.mark.parametrize(("solution", "answer", "value"), [
+    ({"form": "choice", "options": ["Python", "Java"]}, "Java", "Java"),
+    ({"form": "json", "schema": {"type": "array"}}, "[1]", [1]), ({"form": "list"}, "- a\n- b", ["a", "b"])])
+def test_an_answer_whose_form_is_the_solution_needs_no_marker(studio: Studio, solution: Any, answer: str,
+                                                              value: Any) -> None:
+    run = studio.run(studio.company({"talk": {**TALK, "solution": solution}}), {"talk#1/round-1/assistant": answer})
+    assert run.values["title"] == value
+    assert studio.endings() == {"talk#1": "consensus"}
 
 
 def test_a_response_that_does_not_parse_is_neither_delivered_nor_same(studio: Studio) -> None:

@@ -1,10 +1,14 @@
 """One turn: tool calls (native and as JSON blocks), cut replies, and requests that do not fit."""
 
+from base64 import b64decode
 from typing import Any
 
 from chatdev.events import TextStreamed
 from tests.engine.studio import CHECK, OVERFLOW, TALK, WRITE, Studio, action, program, with_tools
 from tests.support.chat_server import Scripted
+
+PIXEL = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
 
 
 def test_a_json_block_calls_a_tool_and_the_next_message_observes_it(studio: Studio) -> None:
@@ -132,7 +136,7 @@ def test_without_an_instructor_the_window_counts_observed_actions(studio: Studio
 
 def test_an_image_travels_with_the_opening_of_the_phase_that_reads_it(studio: Studio) -> None:
     picture = studio.folder / "diagram.png"
-    picture.write_bytes(b"\x89PNG not really")
+    picture.write_bytes(PIXEL)
     inputs = {"task": {"required": True}, "diagram": {"kind": "image", "required": True}}
     company = studio.company({"look": {**TALK, "reads": ["task", "diagram"]}, "talk": {**TALK, "writes": "other"}},
                              inputs=inputs)

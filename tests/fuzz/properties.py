@@ -44,7 +44,9 @@ TOKENS = [
     "        return 2\n", "def h():\n", "    pass\n", "import os\n", "from os import path\n", "LIMIT = 4\n",
     "@property\n", "if __name__ == '__main__':\n", "...", "# ... rest of the code\n", "// ...\n", "<<<<<<< SEARCH\n",
     "=======\n", ">>>>>>> REPLACE\n", "f();\n", "- a\n", "1. ", "# ", "> ", "**", "*", "_", "$ ls\n",
-    "pip install x\n", "print(h())\n", "<SOLUTION>", "</SOLUTION>", "<QUESTION>", "＜SOLUTION＞", "[SOLUTION]",
+    "pip install x\n", "print(h())\n", "*** Begin Patch\n", "*** Update File: main.py\n", "*** End Patch\n",
+    "--- a/main.py\n", "+++ b/main.py\n", "@@\n", "@@ -1,2 +1,2 @@\n", " import os\n", "-LIMIT = 3\n", "+LIMIT = 5\n",
+    "<SOLUTION>", "</SOLUTION>", "<QUESTION>", "＜SOLUTION＞", "[SOLUTION]",
     "< / solution >", "<think>", "</think>", "<thinking>", ":", "：", "\0", "\ufeff", "\ud800", "é", "\u2028", "\f",
     "\\", "{", "}", "(", ")", "[", "]",
 ]

@@ -39,7 +39,7 @@ class Target:
 
 TARGETS = {
     "files": Target(("files", "fences", "fences within files", "spans", "names of files", "search and replace",
-                     "form of one file", "commands", "elisions"), "replies"),
+                     "patches", "form of one file", "commands", "elisions"), "replies"),
     "markers": Target(("markers", "tool calls", "continued replies"), "replies"),
     "values": Target(("form text", "form choice", "form json", "form list"), "replies"),
     "python": Target(("part of a Python file", "Python file", "Python file with elisions", "Python program"),

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from benchmarks.reliability import budgets, faults, fuzz, odd, soak
+from benchmarks.reliability import budgets, faults, fuzz, odd, patches, soak
 from benchmarks.reliability.proof import PAGE, SEED, STUDIES, markers, part, summary
 from benchmarks.study import RESULTS_FOLDER, read_results
 
@@ -18,7 +18,7 @@ FUZZ = pytest.param(fuzz, marks=pytest.mark.skipif(not WHEELS, reason="atheris h
 
 
 @pytest.mark.tool
-@pytest.mark.parametrize("study", [budgets, faults, soak, odd, FUZZ])
+@pytest.mark.parametrize("study", [budgets, faults, soak, odd, patches, FUZZ])
 def test_the_claims_of_a_study_hold(study: ModuleType) -> None:
     proof = study.prove(SEED, True)
     assert [claim for claim in proof.claims if not claim.holds] == []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chatdev.replies import FilesDelivery, Unreadable, parse_files
-from chatdev.replies.files import MAX_FILE, MAX_FILES
+from chatdev.replies.blocks import MAX_FILE
+from chatdev.replies.files import MAX_FILES
 
 SOFTWARE = {"main.py": b"x = 1\n", "README.md": b"# X\n", "logo.png": b"\x89PNG\xff"}
 
@@ -39,7 +40,7 @@ def test_an_empty_block_marked_delete_deletes_its_file() -> None:
     ("old.py\n```delete\n```", "old.py: there is no such file to delete; there are: README.md, logo.png, main.py"),
     ("main.py\n```delete\nx\n```", "main.py: a block marked `delete` must be empty"),
     ("main.py\n```python\n```", "main.py: the block is empty; to delete the file mark the block `delete`"),
-    ("main.py\n```diff\n-x = 1\n+x = 2\n```", "main.py: a diff cannot be applied"),
+    ("main.py\n```diff\n-y = 1\n+y = 2\n```", "main.py: hunk 1 fits nowhere"),
     ("Main.py\n```python\nx = 2\n```", "Main.py and main.py cannot exist side by side"),
     ("README.md/a.py\n```python\nx = 2\n```", "README.md and README.md/a.py cannot exist side by side"),
 ])

@@ -76,6 +76,15 @@ def test_every_other_form_is_read_or_refused(form: str, text: str) -> None:
     *(f"```c\n{begin}{piece * 1_900}x\n```\n" for begin, piece in (("/*", " "), ("/", "*"), ("<!", "-"), ("(", "*"))),
     "```java\n" + "\n" * 1_000_000 + "x\n```",
     "</think>" * 250_000,
+    "--- a\n+++ b\n" * 150_000,
+    "*** Begin Patch\n" * 120_000,
+    "*** Update File: app.js\n-f();\n" * 50_000,
+    "```diff\n" + "-f();\n+g();\n" * 150_000 + "```",
+    "```diff\n--- a/app.js\n+++ b/app.js\n" + "@@\n-f();\n+f();\n" * 100_000 + "```",
+    "--- a/app.js\n+++ b/app.js\n@@ -1 +1 @@\n" + "\nword\n" * 300_000,
+    "--- a/app.js\n+++ b/app.js\n@@ -1 +1 @@\n" + "word\n" * 300_000 + "+x",
+    "```diff\n" + "diff --git a/app.js b/app.js\n" * 60_000 + "```",
+    "```diff\n--- a/app.js\n+++ b/app.js\n" + "@@ f\n" * 300_000 + "-f();\n+g();\n```",
     ("app.js\n```\n" + "".join(f"<<<<< SEARCH\nx{n}\n=====\n>>>>> REPLACE\n" for n in range(290)) + "```\n") * 95,
 ], ids=lambda text: text[:24])
 def test_two_megabytes_take_no_time(text: str) -> None:

@@ -77,7 +77,7 @@ def opened(company: CompanyConfig, name: str, values: dict[str, Any], folder: Pa
     try:
         called = TOOLS.tool(name) if name in TOOLS else _tool_of_test(name)
         called.call(context, arguments)
-    except ToolError:
+    except (ToolError, KeyError):  # KeyError: of what the chain has written before, which is not here
         pass
     finally:
         events, _seen = _seen, None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,11 @@ def runtimes() -> dict[str, dict[str, Any]]:
 def needs_display(modules: set[str]) -> bool:
     """Whether a program that imports `modules` opens X windows."""
     return not modules.isdisjoint(_data("modules.yaml")["display"])
+
+
+def draws_by_tkinter(modules: Collection[str]) -> bool:
+    """Whether the windows of a program that imports `modules` are those of tkinter."""
+    return not set(modules).isdisjoint(_data("modules.yaml")["tkinter"])
 
 
 def opens_windows(modules: set[str]) -> bool:

@@ -10,17 +10,23 @@ from typing import Any
 from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
+from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding, prior_state, verdict
+from chatdev.tools.software.trial.agreed import AgreedTrial, read_checks, try_checks
 from chatdev.tools.software.trial.plan import Plan, any_command, plan_of
-from chatdev.tools.software.trial.sense import refuses_as_asked
+from chatdev.tools.software.trial.sense import is_at_fault, refuses_as_asked
 from chatdev.tools.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
 from chatdev.tools.software.trial.trial import try_plan
-from chatdev.tools.software.trial.tried import Trial
+from chatdev.tools.software.trial.tried import Trial, TriedStart
+from chatdev.tools.software.trial.using import find_faults
+from chatdev.workspace.file_tree import write_file
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes
 _FOR_DOUBT = 1.0  # taken off where nothing confirms what the request seems to show
+_FOR_AGREED = 0.5  # taken off where none of the agreed checks holds
+_PICTURE = "screenshot.png"
 _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and where there are none for commands that work
 
 
@@ -28,7 +34,7 @@ _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and whe
 def prior_faults(context: ToolContext) -> dict[str, Any]:
     """What is so of software that is there before the run, and no fault of it afterwards: the names of its own tests
     that `failed`, and of the modules that are `missing`; and by which `version` it is known again."""
-    known = {"version": _version_of(context.software), "failed": list[str](), "missing": list[str]()}
+    known = {"version": version_of(context.software), "failed": list[str](), "missing": list[str]()}
     toolchain = toolchain_of(replace(context, values={"given": {}}))
     if toolchain.check():
         return known
@@ -39,7 +45,8 @@ def prior_faults(context: ToolContext) -> dict[str, Any]:
     return {**known, "failed": list(tests.failed) if tests else []}
 
 
-def _version_of(software: Mapping[str, bytes]) -> str:
+def version_of(software: Mapping[str, bytes]) -> str:
+    """By what software is known again."""
     return hashlib.sha256(repr(sorted(software.items())).encode()).hexdigest()
 
 
@@ -54,15 +61,20 @@ def run(context: ToolContext) -> Verdict:
     return verdict(judge(toolchain_of(context), context))
 
 
-@tool(reads=("software", "commands?", "examples?", "given?"))
+@tool(reads=("software", "commands?", "examples?", "checks?", "given?"))
 def use(context: ToolContext) -> Verdict:
     """Start the software as `software.run` does, then try the examples of the `task` and the `commands` of a Tester.
 
     Examples are read from the task by rule (`software.examples`); `examples` are those that a Tester copied from it, as
     cases in JSON or as lines such as `COMMAND => OUTPUT`. Each is tried in a fresh copy. `commands` is a list of lines
     (see `plan_lines` and `sessions`), which run one after the other in a further copy. Without any, and for pages, the
-    verdict is that of `software.run`.
+    verdict is that of `software.run`. `checks` are those that the company agreed on (`trial.agreed`).
     """
+    return judge_in_use(context)
+
+
+def judge_in_use(context: ToolContext) -> Verdict:
+    """The verdict of `software.use`."""
     toolchain = toolchain_of(context)
     with build_and_start(toolchain, context) as (bare, built):
         judged = _judge_use(toolchain, context, bare, built)
@@ -70,7 +82,63 @@ def use(context: ToolContext) -> Verdict:
             return judged
         with built.copy({}) as copy:
             tests = toolchain.own_tests(copy)
-        return _add_own_tests(judged, tests, context) if tests else judged
+        judged = _add_own_tests(judged, tests, context) if tests else judged
+        trial = try_checks(toolchain, built, read_checks(context.values.get("checks"), toolchain.typed_command))
+        judged = _add_agreed(judged, trial, toolchain, context)
+        return _add_look(judged, trial, toolchain, built, context)
+
+
+def _add_agreed(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, context: ToolContext) -> Verdict:
+    """The verdict with the checks that the company agreed on: where all hold, they speak for the software; where one
+    does not, nobody knows whether it works, but a command that it refuses is no matter where the request's examples
+    hold. A crash fails it where the request names the command."""
+    if not trial.count:
+        return judged
+    told = template(knowledge.report_template("agreed")).render(count=trial.count, differing=trial.differing).strip()
+    evidence = {**judged.evidence, "agreed": {"checks": trial.count,
+                                              "differing": [one["about"] for one in trial.differing]}}
+    score = judged.score - _FOR_AGREED * len(trial.differing) / trial.count
+    plan = plan_of(context, toolchain.typed_command or any_command())
+    if any(is_at_fault(TriedStart(start, finding), plan) for start, finding in trial.crashed):
+        return replace(judged, passed=False, judged=True, score=score - _FOR_DOUBT, report=f"{told}\n\n{judged.report}",
+                       evidence=evidence)
+    sure = _is_sure(judged, trial)
+    report = judged.report.replace(_doubt_text(), "").rstrip() if sure else judged.report
+    return replace(judged, report=f"{report}\n\n{told}", judged=sure, score=score, evidence=evidence)
+
+
+def _is_sure(judged: Verdict, trial: AgreedTrial) -> bool:
+    """Whether the software is judged, once the agreed checks are known."""
+    held, there = judged.examples or (0, 0)
+    if not judged.passed or held < there:
+        return judged.judged
+    return trial.confirms or (judged.judged and not (trial.doubts if there else trial.differing))
+
+
+def _add_look(judged: Verdict, trial: AgreedTrial, toolchain: Toolchain, built: BuiltSoftware,
+              context: ToolContext) -> Verdict:
+    """The verdict with a picture of the window or page. It fails what lacks a button or a path that the request names,
+    and what ends in an error when a button is pressed that the request names."""
+    used = [done for _, done in trial.used]
+    first = used[0].driven if used else _look_at(toolchain, built)
+    if first is None:
+        return judged
+    if picture := (used[-1].driven if used else first).picture:
+        write_file(context.run_folder, _PICTURE, picture)
+        judged = replace(judged, evidence={**judged.evidence, "pictures": {"Screenshot": _PICTURE}})
+    request = str(context.values.get("task") or context.inputs.get("task") or "")
+    faults = find_faults(used, first, request, context.software)
+    if not any(faults.values()):
+        return judged
+    told = template(knowledge.report_template("lacking")).render(names=first.names, **faults).strip()
+    return replace(judged, passed=False, judged=True, score=judged.score - _FOR_DOUBT,
+                   report=f"{told}\n\n{judged.report}")
+
+
+def _look_at(toolchain: Toolchain, built: BuiltSoftware) -> Driven | None:
+    """How the software looks to somebody who does nothing."""
+    with built.copy({}) as folder:
+        return toolchain.drive(folder, ())
 
 
 def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Verdict:
@@ -85,7 +153,7 @@ def _add_own_tests(judged: Verdict, tests: OwnTests, context: ToolContext) -> Ve
         return replace(judged, passed=False, judged=True, score=score, report=f"{told}\n\n{judged.report}",
                        evidence=evidence)
     held, there = judged.examples or (0, 0)
-    is_changed = before.get("version") != _version_of(context.software)
+    is_changed = before.get("version") != version_of(context.software)
     confirms = bool(tests.passed) and held == there and is_changed
     report = judged.report.replace(_doubt_text(), "").rstrip() if confirms else judged.report
     return replace(judged, judged=judged.judged or confirms, report=f"{report}\n\n{told}", evidence=evidence)
@@ -99,6 +167,8 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
+    if bare.rule == "started" and toolchain.windows:
+        plan = replace(plan, likely=())  # what a request may show is typed nowhere
     if bare.rule == "failed_status" and refuses_as_asked(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):

@@ -18,7 +18,8 @@ BALL = reference_models()["spring_ball"].diagram
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)
 JSON = st.recursive(PLAIN | st.sampled_from(["Gravity", "Gravity/1 -> Height/1", "Gain", "Log"]),
                     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-                        st.sampled_from(["name", "type", "parameters", "block", "Gain", "Operator"]), inner, max_size=3),
+                        st.sampled_from(["name", "type", "parameters", "block", "Gain", "Operator"]), inner,
+                        max_size=3),
                     max_leaves=8)
 
 

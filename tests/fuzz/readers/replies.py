@@ -14,7 +14,10 @@ from chatdev.replies.elision import elided_line, is_elision
 from chatdev.replies.fences import lines_of, scan
 from chatdev.replies.file_names import name_on, read_info
 from chatdev.replies.forms import parse_solution
+from chatdev.replies.hunks import apply_hunks
 from chatdev.replies.languages import holds_only_commands
+from chatdev.replies.patch import read_patch
+from chatdev.replies.patch_extent import extent_at
 from chatdev.replies.python.broken import read_around
 from chatdev.replies.python.merge import merge
 from chatdev.replies.python.parts import is_part
@@ -52,6 +55,16 @@ CUT = ["...", "…", "# ", "// ", "/* ", " */", "<!-- ", " -->", "{/* ", "*/}", 
        "…\n", "...\n", "// ... existing code ...\n", "# rest of the code\n", "[rest of the code]"]
 CHANGES = ["<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n", "f();\n", "  g();\n", "\n", " ", "    ", "x\n", "}\n",
            "<<<<<", "=====", ">>>>>", "\t", "f();"]
+PATCHES = ["*** Begin Patch\n", "*** End Patch\n", "*** Update File: app.js\n", "*** Add File: new.js\n",
+           "*** Delete File: style.css\n", "*** Move to: b.js\n", "*** End of File\n",
+           "diff --git a/app.js b/app.js\n", "--- a/app.js\n", "+++ b/app.js\n", "--- /dev/null\n", "+++ /dev/null\n",
+           "+++ b/n№.js\n", "rename from app.js\n", "rename to ../x.js\n", "new file mode 100644\n",
+           "deleted file mode 100644\n", "index 0123abc..def\n", "@@\n", "@@ -1,2 +1,2 @@\n", "@@ -3 +3 @@ f\n",
+           "@@ f();\n", "@@ ... @@\n", " f();\n", "-f();\n", "+f();\n", "+h№();\n", "-  g();\n", "   g();\n",
+           "f();\n", "g();\n", "-x\n", " x\n", " \n", "\n", "+\n", "-\n", "-- \n2.39.2\n",
+           "\\ No newline at end of file\n", "apply_patch <<'EOF'\n", "EOF\n", "```\n", "```diff\n", " ```\n",
+           "+```\n", "@@ -9999999,1 +1,9999999 @@\n", "+// ...\n", "\r\n", "- a\n", "text\n", " ", "+", "-", "@@ ",
+           "patch ", "(", ")", " 2024-01-01", "<<"]
 
 
 def form(solution: Solution) -> Callable[[str], None]:
@@ -156,6 +169,21 @@ def python_file(text: str) -> None:
         functions(text)
 
 
+def patches(text: str) -> None:
+    """Patches: where each ends that stands in prose, what it does by file, and what becomes of the files."""
+    lines = lines_of(text)
+    for index in range(min(len(lines), 20)):
+        extent = extent_at(lines, index)
+        assert extent is None or index < extent.end <= len(lines)
+    for patch in read_patch(text, SOFTWARE):
+        assert all(hunk.changes for hunk in patch.hunks)
+        with suppress(Unreadable):
+            changed = apply_hunks("f();\n  g();\n\nx\n" * 50, patch, "app.js")
+            assert len(changed) <= 1_000 + 130 * len(text)
+    files(text)
+    files(f"app.js\n`````diff\n{text}\n`````\n")
+
+
 READERS = {
     "files": Reader(files, TOKENS),
     "markers": Reader(markers, TOKENS),
@@ -166,6 +194,10 @@ READERS = {
     "elisions": Reader(elisions, CUT),
     "commands": Reader(commands, TOKENS),
     "search and replace": Reader(changes, CHANGES),
+    "patches": Reader(patches, PATCHES,
+                      ("{}", "*** Begin Patch\n{}\n*** End Patch\n", "--- a/app.js\n+++ b/app.js\n{}",
+                       "--- a/app.js {}x\n+++ b/app.js\n@@ {}\n-f();\n+g();\n",
+                       "{} <<EOF\n@@ -1 +1 @@\n-x\n+y\nEOF\n")),
     "tool calls": Reader(tool_calls, VALUES),
     "continued replies": Reader(continuations, TOKENS),
     "form text": Reader(form(Solution(form="text")), VALUES),

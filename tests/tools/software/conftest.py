@@ -9,8 +9,11 @@ from typing import Any, Protocol
 import pytest
 
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.registry import registry
+from chatdev.tools.software.drivers.step import read_steps
+from chatdev.tools.software.toolchains.toolchain import toolchain_of
+from chatdev.tools.software.trial.using import UsedCheck
 
 Judge = Callable[..., Verdict]
 
@@ -36,16 +39,43 @@ def judge(request: pytest.FixtureRequest, run_folder: Path, tmp_path: Path) -> J
     return run
 
 
+class Drive(Protocol):
+    def __call__(self, software: str | dict[str, str], steps: Any, task: str = "") -> UsedCheck: ...
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Drive:
+    """How steps go, without a verdict on anything else."""
+    def call(software: str | dict[str, str], steps: Any, task: str = "") -> UsedCheck:
+        texts = {"main.py": software} if isinstance(software, str) else software
+        files = {path: text.encode() for path, text in texts.items()}
+        (scratch := tmp_path / "scratch").mkdir(exist_ok=True)
+        toolchain = toolchain_of(ToolContext(files, {}, {"task": task}, find_sandbox(), tmp_path, scratch))
+        assert toolchain.check() is None
+        with throwaway_copy(scratch, files) as folder:
+            assert toolchain.build(folder) is None
+            read = read_steps(steps) or ()
+            driven = toolchain.drive(folder, read)
+        assert driven is not None
+        return UsedCheck(read, driven)
+
+    return call
+
+
 class Use(Protocol):
-    def __call__(self, software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict: ...
+    def __call__(self, software: str | dict[str, str], task: str, commands: Any = (), examples: Any = (),
+                 checks: Any = ()) -> Verdict: ...
 
 
 @pytest.fixture
 def use(tmp_path: Path) -> Use:
-    def call(software: str, task: str, commands: Any = (), examples: Any = ()) -> Verdict:
+    def call(software: str | dict[str, str], task: str, commands: Any = (), examples: Any = (),
+             checks: Any = ()) -> Verdict:
+        texts = {"main.py": software} if isinstance(software, str) else software
+        files = {path: text.encode() for path, text in texts.items()}
         (scratch := tmp_path / "scratch").mkdir(exist_ok=True)
-        values = {"commands": list(commands), "examples": examples}
-        context = ToolContext({"main.py": software.encode()}, values, {"task": task}, find_sandbox(), tmp_path, scratch)
+        values = {"commands": list(commands), "examples": examples, "checks": checks}
+        context = ToolContext(files, values, {"task": task}, find_sandbox(), tmp_path, scratch)
         verdict = registry()["software.use"].call(context, {})
         assert isinstance(verdict, Verdict)
         assert list(scratch.iterdir()) == []

@@ -22,6 +22,12 @@ CPP = "#include <iostream>\nint main() {{ {} }}\n"
 @pytest.mark.parametrize(("files", "rule", "shown"), [
     ({"app.js": "const {twice} = require('./lib/twice');\nconsole.log(twice(4))",
       "lib/twice.js": "exports.twice = n => 2 * n", "app.test.js": "throw 1"}, "clean_exit", "8"),
+    ({"words.js": "const {twice} = require('./lib/twice.js');\nconsole.log(twice(4))",
+      "lib/twice.js": "exports.twice = n => 2 * n"}, "clean_exit", "8"),
+    ({"count.mjs": "import {x} from './lib/x.mjs'\nconsole.log(x)", "lib/x.mjs": "export const x = 'modern'"},
+     "clean_exit", "modern"),
+    ({"greet.sh": '. "$(dirname "$0")/lib/words.sh"\nsay', "lib/words.sh": "say() { echo hello; }"}, "clean_exit",
+     "hello"),
     ({"main.mjs": "import {x} from './x.mjs'\nconsole.log(x)", "x.mjs": "export const x = 'modern'"}, "clean_exit",
      "modern"),
     ({"package.json": '{"main": "src/go.js"}', "src/go.js": "console.log('declared')", "main.js": "throw 1"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
+from chatdev.tools.software.drivers.step import Step
 from chatdev.tools.software.toolchains.toolchain import build_and_start
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.plan import plan_of
@@ -24,6 +26,7 @@ class Slow:
     """A toolchain that counts starts; those of the `endless` commands do not end."""
 
     typed_command: str | None = PYTHON_COMMAND
+    windows = False
 
     def __init__(self, endless: set[str]) -> None:
         self._endless = endless
@@ -45,6 +48,9 @@ class Slow:
             print(*rest, file=file) if word == "add" else file.seek(0)
             said = f"Added {rest}" if word == "add" else file.read()
         return Finding("clean_exit", {"streams": (said, ""), "exit_status": 0, "command": word})
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> None:
+        """None."""
 
     def own_tests(self, folder: Path) -> None:
         """None."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.drivers.step import Step
 from chatdev.tools.software.reading.languages import languages
 from chatdev.tools.software.toolchains.page import PageToolchain
 from chatdev.tools.software.toolchains.project import Project
@@ -30,6 +32,7 @@ class Staged:
     """A toolchain whose findings are given; `starts` were asked for, `seen` what each found in the folder."""
 
     typed_command: str | None = "app"
+    windows = False
 
     def __init__(self, check: Finding | None = None, build: Finding | None = None) -> None:
         self._check, self._build = check, build
@@ -50,6 +53,9 @@ class Staged:
         (folder / f"made-{len(self.starts)}").touch()
         self.starts.append(start)
         return Finding("started")
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> None:
+        """None."""
 
     def own_tests(self, folder: Path) -> None:
         """None."""

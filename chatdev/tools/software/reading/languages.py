@@ -52,6 +52,7 @@ class Language(BaseModel):
     install: str
     shows: tuple[str, ...] = ()
     starts: str = ""
+    takes: str = ""
     named: tuple[str, ...] = ()
     declared: Declared | None = None
     links: Mapping[str, str] = {}
@@ -68,18 +69,19 @@ class Language(BaseModel):
     no_display: str = ""
     noise: str = ""
     page: str = ""
+    driven: tuple[str, ...] = ()
     library: tuple[tuple[str, ...], ...] | None = None
     tests: tuple[TestRun, ...] = ()
 
     def sources(self, files: Mapping[str, bytes]) -> list[str]:
         """Its source files without tests, those nearest to the top first."""
         suffixes = {*self.suffixes, *self.also}
-        return sorted((path for path in files if PurePosixPath(path).suffix in suffixes and not _is_test(path)),
+        return sorted((path for path in files if PurePosixPath(path).suffix in suffixes and not is_test_file(path)),
                       key=lambda path: (path.count("/"), path))
 
     def entry(self, files: Mapping[str, bytes]) -> EntryPoint:
         """The source that starts the program: the declared one, else the first that bears a known name, else the only
-        one that could."""
+        one that could, or the only one of these that no other source takes in."""
         sources = self.sources(files)
         if (path := self._declared_entry(files)) in sources:
             return EntryPoint(path)
@@ -87,7 +89,13 @@ class Language(BaseModel):
         for name in self.named:
             if bearers := [path for path in candidates if PurePosixPath(path).name == name]:
                 return EntryPoint(bearers[0])
-        return EntryPoint(candidates[0]) if len(candidates) == 1 else EntryPoint(None, tuple(candidates))
+        taken = {PurePosixPath(path).stem for source in sources for path in self._paths_in(files[source])}
+        free = [path for path in candidates if PurePosixPath(path).stem not in taken]
+        return EntryPoint(free[0]) if len(free) == 1 else EntryPoint(None, tuple(candidates))
+
+    def _paths_in(self, source: bytes) -> Iterator[str]:
+        """The paths of sources that this one takes in."""
+        return captures(self.takes, source.decode("utf-8", errors="replace")) if self.takes else iter(())
 
     def may_start(self, source: bytes) -> bool:
         """Whether a program may start in this source."""
@@ -115,7 +123,7 @@ def language_of(files: Mapping[str, bytes]) -> Language | None:
     """The language of the table that the software is in; None for Python, and for what nobody here can start."""
     if has_python(files):
         return None
-    suffixes = {PurePosixPath(path).suffix for path in files if not _is_test(path)}
+    suffixes = {PurePosixPath(path).suffix for path in files if not is_test_file(path)}
     return next((language for language in languages()
                  if not suffixes.isdisjoint(language.suffixes) and language.unless.isdisjoint(files)), None)
 
@@ -177,5 +185,6 @@ def captures(pattern: str, text: str) -> Iterator[str]:
     return (name for match in re.finditer(pattern, text, re.MULTILINE) for name in match.groups() if name)
 
 
-def _is_test(path: str) -> bool:
+def is_test_file(path: str) -> bool:
+    """Whether a file is one of the tests, or helps them, in any language."""
     return is_test(path) or _TEST.search(PurePosixPath(path).name) is not None

@@ -15,6 +15,7 @@ _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rfE",
 _FAILED = re.compile(r"^(?:FAILED (?P<pytest>[^\s(]\S*)|(?:FAIL|ERROR): (?P<unittest>\S+ \([\w.]+\)))", re.MULTILINE)
 _CANNOT_RUN = re.compile(r"_FailedTest|No module named pytest")
 _RAN_NONE = re.compile(r"^Ran 0 tests|^no tests ran|^NO TESTS RAN", re.MULTILINE)
+_MOST_NAMED = 500  # files of tests on one command line
 _TAIL_LINES, _TAIL_CHARACTERS = 30, 2000
 
 
@@ -32,12 +33,21 @@ class OwnTests:
 def python_tests(files: Mapping[str, bytes]) -> tuple[str, ...]:
     """What follows the interpreter to run the tests of software in Python; empty where it has none. unittest runs its
     own test cases, and pytest all others."""
-    paths = sorted(path for path, data in files.items() if path.endswith(".py") and is_test(path)
-                   and PurePosixPath(path).name != "conftest.py" and re.search(rb"^\s*(?:async )?def test", data, re.M))
+    paths = _python_test_files(files)
     if not paths:
         return ()
+    if b"django" in files.get("manage.py", b"").lower():
+        return ("manage.py", "test")
+    if len(paths) > _MOST_NAMED:
+        return _PYTEST
     is_plain = all(re.search(rb"\bTestCase\b", files[path]) and b"pytest" not in files[path] for path in paths)
     return ("-m", "unittest", "-b", *paths) if is_plain else (*_PYTEST, *paths)
+
+
+def _python_test_files(files: Mapping[str, bytes]) -> list[str]:
+    """The files that have tests in Python."""
+    return sorted(path for path, data in files.items() if path.endswith(".py") and is_test(path)
+                  and PurePosixPath(path).name != "conftest.py" and re.search(rb"^\s*(?:async )?def test", data, re.M))
 
 
 def judge_python_tests(command: str, execution: Execution) -> OwnTests | None:

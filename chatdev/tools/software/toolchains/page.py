@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -12,7 +12,10 @@ from urllib.parse import unquote
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Execution, SandboxJob
 from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.drivers.drive import Driven
+from chatdev.tools.software.drivers.step import Step
 from chatdev.tools.software.reading.static import SourceError
+from chatdev.tools.software.toolchains.drive import drive_page
 from chatdev.tools.software.toolchains.table import TableToolchain
 from chatdev.tools.software.toolchains.verdict import Finding, stable_text
 
@@ -49,6 +52,11 @@ class PageToolchain(TableToolchain):
         finding = judge_page(execution, log, self._project.files, self._project.entry.path or "")
         facts = {"command": "", "seconds": int(seconds), **finding.facts}
         return self._add_evidence(Finding(finding.rule, facts), execution)
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> Driven | None:
+        """How it went when somebody did these steps on the page as it was written; None without a browser for that."""
+        path = self._project.entry.path
+        return drive_page(self._sandbox, folder, path, self._project.files[path], steps) if path else None
 
     def play(self, folder: Path, source: Path) -> SandboxJob:
         """Pages are shown by the person's own browser: raises ToolError with the address."""

@@ -16,6 +16,8 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
+from chatdev.tools.software.drivers.drive import Driven
+from chatdev.tools.software.drivers.step import Step
 from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.modules import Modules
 from chatdev.tools.software.installing.supply import Supply
@@ -31,6 +33,7 @@ from chatdev.tools.software.reading.static import (
     undefined_names,
 )
 from chatdev.tools.software.toolchains.bare_start import rule_of_lack
+from chatdev.tools.software.toolchains.drive import drive_service, drive_window
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
 from chatdev.tools.software.toolchains.verdict import (
     Finding,
@@ -67,6 +70,11 @@ class PythonToolchain:
     def typed_command(self) -> str | None:
         """How a person starts a Python program, as a pattern; None for a library."""
         return PYTHON_COMMAND if self._entry.path else None
+
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows."""
+        return self._program.windows
 
     def check(self) -> Finding | None:
         """Files that do not compile, no file to start, or names that are defined nowhere."""
@@ -108,6 +116,17 @@ class PythonToolchain:
         return Finding(rule, {**facts, "command": command, "seconds": int(seconds), "lacks": "a working display"},
                        {**self._evidence, "exit_status": execution.exit_status, "signal": execution.signal,
                         "timed_out": execution.timed_out})
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> Driven | None:
+        """How it went when somebody did these steps: in its window, where that is one of tkinter, or with requests to
+        what it serves. Of another window, only how it looks."""
+        program = self._program
+        if self._entry.path is None:
+            return None
+        if program.windows:
+            job = program.job(folder, _SECONDS_WHEN_SLOW)
+            return drive_window(self._context.sandbox, job, steps, inside=knowledge.draws_by_tkinter(program.imported))
+        return drive_service(self._context.sandbox, program.job(folder, 0), steps) if steps else None
 
     def own_tests(self, folder: Path) -> OwnTests | None:
         """How its tests go in `folder`; pytest is a package that they need like any other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +13,11 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.drivers.drive import Driven
+from chatdev.tools.software.drivers.step import Step
 from chatdev.tools.software.reading.languages import Language, captures, matches
 from chatdev.tools.software.reading.static import data_errors
+from chatdev.tools.software.toolchains.drive import drive_service, drive_window
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
 from chatdev.tools.software.toolchains.project import Project, find_program
 from chatdev.tools.software.toolchains.verdict import (
@@ -45,6 +48,11 @@ class TableToolchain:
         """What a person types to start it, as a pattern; None for a library."""
         return self._language.command if self._project.entry.path else None
 
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows."""
+        return self._project.windows
+
     def check(self) -> Finding | None:
         """JSON that cannot be read, no file to start, or a program that this machine lacks."""
         if errors := data_errors(self._project.files):
@@ -74,6 +82,15 @@ class TableToolchain:
                  **facts_of(quiet, self._project.files, self._places(folder)),
                  "missing": self._missing_modules(stderr), "lacks": "a working display"}
         return self._add_evidence(Finding(self._rule(execution), facts), execution)
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> Driven | None:
+        """How it went when somebody made these requests to what it serves; of one with windows, only how it looks."""
+        if self._project.entry.path is None:
+            return None
+        seconds = self._language.seconds + _SECONDS_FOR_WINDOWS
+        if self._project.windows:
+            return drive_window(self._sandbox, self._project.job_of(folder, seconds, Start(), ends=True), steps)
+        return drive_service(self._sandbox, self._project.start_job(folder), steps) if steps else None
 
     def play(self, folder: Path, source: Path) -> SandboxJob:
         """Built in `folder`, the job that starts it for a person."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +15,8 @@ from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.cases.case import Start
+from chatdev.tools.software.drivers.drive import Driven
+from chatdev.tools.software.drivers.step import Step
 from chatdev.tools.software.reading.languages import has_python, language_of, languages, unsupported_languages
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.page import PageToolchain
@@ -32,6 +34,10 @@ class Toolchain(Protocol):
     def typed_command(self) -> str | None:
         """What a person types to start it, as a pattern, up to the arguments; None where nobody types a command."""
 
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows, so that nobody types anything."""
+
     def check(self) -> Finding | None:
         """What stands in the way, as far as that is known before anything of it runs."""
 
@@ -41,6 +47,10 @@ class Toolchain(Protocol):
     def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """How a start in `folder`, where it is built, went: nobody looks, and only its text is typed. With `ends` the
         input is over after that; otherwise whoever types may type more."""
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> Driven | None:
+        """How it went when somebody did these steps in `folder`, where it is built: in its window, on its page, or with
+        requests to what it serves; without steps, how it looks. None where nobody can use it so."""
 
     def own_tests(self, folder: Path) -> OwnTests | None:
         """How the tests that it brings go in `folder`, where it is built; None where there are none."""
@@ -61,6 +71,7 @@ class NoToolchain:
     """Implements `Toolchain` for software that nothing here can start."""
 
     typed_command: str | None = None
+    windows = False
 
     def __init__(self, context: ToolContext) -> None:
         self._files = context.software
@@ -80,6 +91,9 @@ class NoToolchain:
     def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
         """As `check`."""
         return self.check()
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> None:
+        """None."""
 
     def own_tests(self, folder: Path) -> None:
         """None."""

@@ -58,10 +58,10 @@ class Plan:
         return (*self.cases, *((self.own,) if self.own else ()), *self.reading.plain_refusals)
 
 
-@tool(reads=("task?", "examples?"))
+@tool(reads=("task?", "examples?", "checks?"))
 def examples(context: ToolContext) -> list[dict[str, Any]]:
     """The examples that the request gives, as cases to try: those that can be read for certain by rule, and those
-    among the Tester's `examples` that stand there letter by letter.
+    among the Tester's `examples` and `checks` that stand there letter by letter.
 
     Each is `{from, files, starts: [{arguments, stdin, prints, writes, status}]}`; what is left open is left out.
     Examples that contradict each other are none.
@@ -81,7 +81,7 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     likely = () if cases or reading.contradictory else likely_examples(request, any_command())
     left_out = (*(LeftOut(" ".join(start.arguments), "file") for start in lacking),
                 *_unfit_ones([*lines, *(start for case in sound for start in case.starts)]),
-                *_too_long(context.values.get("examples")))
+                *_too_long(_texts_of_tester(context)))
     return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading, likely)
 
 
@@ -151,11 +151,24 @@ def _sound_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
 
 def _able_cases(reading: RequestReading, context: ToolContext) -> list[Case]:
     """The Tester's cases that try what no case of the request does, and lack nothing."""
-    copied = copied_cases(context.values.get("examples"), _request_of(context), any_command())
+    copied = copied_cases(_texts_of_tester(context), _request_of(context), any_command())
     known = [case.acts for case in (*reading.cases, *reading.told_refusals, *reading.contradictory)]
     made = reading.made if len(copied) == 1 else {}
     more = [_with_files(case, reading.files or {}, made) for case in copied if case.acts not in known]
     return [case for case in more if _is_able(case, reading)]
+
+
+def _texts_of_tester(context: ToolContext) -> object:
+    """What the Tester wrote down that the request may hold letter by letter: examples, and checks with an output."""
+    found, checks = context.values.get("examples"), context.values.get("checks")
+    printing = [check for check in checks if _prints(check)] if isinstance(checks, list | tuple) else []
+    return [*(found if isinstance(found, list | tuple) else [found]), *printing] if printing else found
+
+
+def _prints(check: object) -> bool:
+    """Whether a check says all that one of its starts prints."""
+    starts = check.get("starts") if isinstance(check, Mapping) else None
+    return isinstance(starts, list | tuple) and any(isinstance(one, Mapping) and one.get("prints") for one in starts)
 
 
 def _with_files(case: Case, files: Mapping[str, str], made: Mapping[str, str]) -> Case:

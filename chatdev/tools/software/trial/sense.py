@@ -37,7 +37,7 @@ def _judge_sense(case: TriedCase, number: int, plan: Plan) -> TriedStart:
         again = any(start.start == one.start for one in case.starts[:number])
         start = replace(start, wrong="refusal", counts=not again and _is_owed(case, start, plan))
     elif start.wrong == "crash":
-        start = replace(start, counts=_is_at_fault(start, plan))
+        start = replace(start, counts=is_at_fault(start, plan))
     elif start.wrong:
         start = replace(start, counts=names(start.start, plan) and not says("for_ever", plan.request))
     return replace(start, counts=False) if _lacks_file(start, plan) else start
@@ -48,7 +48,7 @@ def _is_owed(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
     return _is_refused(start, plan) and (_has_form(start.start, plan) or _is_never_taken(case, start, plan))
 
 
-def _is_at_fault(start: TriedStart, plan: Plan) -> bool:
+def is_at_fault(start: TriedStart, plan: Plan) -> bool:
     """Whether a crash is the program's fault, and not that of what was made up for it: where the request has the form
     of the command; where it names its word, and the exception does not come of what stands behind that; and at lines
     that are typed where the request names them, or where the exception does not come of them."""

@@ -1,0 +1,39 @@
+"""How large a request is, counted before it is sent: one that cannot fit its model's window is not paid for."""
+
+from __future__ import annotations
+
+from chatdev.config.profiles import ModelProfile
+from chatdev.llm.base import Request
+from chatdev.llm.tokens import counts_exactly
+from chatdev.llm.usage import MESSAGE_TOKENS, prompt_tokens
+
+LEAST_REPLY = 256  # tokens: with less room for it, no reply is worth anything
+_UNLIKE = 0.8  # of our count: models with another vocabulary may count so few
+
+
+def reason_too_large(request: Request, profile: ModelProfile) -> str:
+    """Why the request cannot fit the window of its model, with the figure; empty where it may, and where nobody knows
+    the window. What is counted with another model's vocabulary is given the benefit of the doubt."""
+    if profile.context is None:
+        return ""
+    reply = min(request.sampling.max_tokens or LEAST_REPLY, LEAST_REPLY)
+    if _most_tokens(request) + reply <= profile.context:
+        return ""
+    tokens = prompt_tokens(request)
+    model = request.sampling.model
+    if tokens * (1.0 if counts_exactly(model) else _UNLIKE) + reply <= profile.context:
+        return ""
+    return describe_excess(model, tokens, profile.context)
+
+
+def describe_excess(model: str, tokens: int, context: int) -> str:
+    """What is said of so many tokens for a model that takes fewer."""
+    return (f"the request has about {tokens:,} tokens, and {model} takes {context:,} with its reply, so nothing was "
+            "sent; give it less (a part of the software, a shorter task), or take a model with a larger window")
+
+
+def _most_tokens(request: Request) -> int:
+    """More than the tokens can be: no token is shorter than a byte. Pictures and tools are left to the count."""
+    if request.tools or any(message.images or message.tool_calls for message in request.messages):
+        return 1 << 62
+    return sum(len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in request.messages)

@@ -1,0 +1,278 @@
+"""Bringing the hunks of a patch into a text: each where its lines stand, and nowhere else.
+
+They are found as they are, without the blanks at their ends, or indented otherwise. Where they stand in several places,
+line numbers decide if all that the headers say of them is right, then the line behind `@@`; between two places that are
+left nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from chatdev.replies.fences import indentation, lines_of
+from chatdev.replies.patch import FilePatch, Hunk, HunkLine
+from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
+from chatdev.replies.search_replace import COUNTED, places_of, quote, refuse_width, shift_line, without_end
+
+_MOST_HUNKS = 300  # of one file; each takes a walk through it
+_AROUND = 3  # lines that are shown above and below the one that differs
+_WIDTH = 100  # characters of a line that is shown
+_COMPARED = 50  # lines that are compared character by character with one that is nowhere in its file
+_MOST_COMPARED = 3  # hunks of a file; comparing takes its time
+_LONGEST = 300  # characters of a line that is compared so
+_ALIKE = 0.6
+_WORD = re.compile(r"\w+")
+
+
+def apply_hunks(text: str, patch: FilePatch, path: str) -> str:
+    """The text with every hunk in it, in order. Raises Unreadable with all hunks that fit nowhere, or in several
+    places."""
+    if len(patch.hunks) > _MOST_HUNKS:
+        raise unreadable("too_many_hunks", path=path, count=len(patch.hunks))
+    draft = _Draft(text, path, patch.hunks)
+    problems: list[ReplyProblem] = []
+    for number in range(len(patch.hunks)):
+        try:
+            draft.apply(number)
+        except Unreadable as error:
+            problems += error.problems
+    if problems:
+        raise Unreadable(*problems)
+    return draft.text
+
+
+def stands_in(text: str, patch: FilePatch) -> bool:
+    """Whether every hunk has lines that must be there, and they are in the text."""
+    lines = lines_of(text)
+    return all(hunk.old and places_of(lines, [line.text for line in hunk.old], str.strip) for hunk in patch.hunks)
+
+
+class _Fit(NamedTuple):
+    """A place for a hunk: the index of its first line, and the indentation there in the place of the hunk's."""
+
+    start: int
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of the text with its end, and whether a hunk has brought it."""
+
+    text: str
+    is_new: bool = False
+
+
+class _Draft:
+    """The text while the hunks of a patch are brought into it."""
+
+    def __init__(self, text: str, path: str, hunks: Sequence[Hunk]) -> None:
+        self._path, self._hunks = path, hunks
+        lines = lines_of(text)
+        self._is_unended = bool(lines) and not lines[-1].endswith("\n")
+        self._ending = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+        self._lines = [_Line(without_end(line) + self._ending if line is lines[-1] else line) for line in lines]
+        self._given = [line.text for line in self._lines]
+        self._by_numbers = _starts(hunks)
+        self._lost = 0  # hunks that fit nowhere
+        self._doubtful: list[Unreadable] = []  # what would be wrong with hunks that only their numbers placed
+
+    @property
+    def text(self) -> str:
+        """The text as it is now."""
+        text = "".join(line.text for line in self._lines)
+        return without_end(text) if self._is_unended else text
+
+    def apply(self, number: int) -> None:
+        """Bring a hunk into the text. Raises Unreadable when it is not clear where."""
+        hunk = self._hunks[number]
+        if not hunk.old:
+            self._append(number, hunk)
+        else:
+            self._put(self._place(number, hunk), hunk)
+
+    def _append(self, number: int, hunk: Hunk) -> None:
+        """A hunk that only adds lines, to a text that is empty, or to the end of one."""
+        if not hunk.ends_file and any(line.text.strip() for line in self._lines):
+            raise unreadable("hunk_only_adds", path=self._path, hunk=number + 1, line=quote(hunk.added[0]))
+        self._lines = self._lines if hunk.ends_file else []
+        self._put(_Fit(len(self._lines)), hunk)
+
+    def _put(self, fit: _Fit, hunk: Hunk) -> None:
+        """The lines of the hunk in their place; those that stay, stay as the file has them."""
+        refuse_width(self._path, fit.new)
+        at, new = fit.start, list[_Line]()
+        for line in hunk.lines:
+            if line.sign == "+":
+                new.append(_Line(shift_line(line.text, fit.old, fit.new) + self._ending, is_new=True))
+            else:
+                new += [self._lines[at]] * (line.sign == " ")
+                at += 1
+        if at == len(self._lines) and hunk.unended:
+            self._is_unended = bool(hunk.unended & {"+", " "})
+        self._lines[fit.start:at] = new
+
+    def _place(self, number: int, hunk: Hunk) -> _Fit:
+        """The only place at which the hunk can be meant."""
+        lines = [line.text for line in self._lines]
+        looseness, fits = _fits(lines, hunk.old)
+        if looseness and number and _fits(self._given, hunk.old)[0] < looseness:
+            fits = []  # it is meant for lines that a hunk before it has changed
+        if hunk.ends_file:
+            fits = [fit for fit in fits if fit.start + len(hunk.old) == len(lines)] or fits
+        if len(fits) == 1:
+            self._doubt(number, fits[0].start)
+            return fits[0]
+        if not fits:
+            raise self._fits_nowhere(number, hunk)
+        return self._choose(number, hunk, fits)
+
+    def _choose(self, number: int, hunk: Hunk, fits: Sequence[_Fit]) -> _Fit:
+        """One of several places, if anything but their lines decides."""
+        several = unreadable("hunk_ambiguous", path=self._path, hunk=number + 1, line=quote(hunk.old[0].text),
+                             places=[fit.start + 1 for fit in fits], more=len(fits) >= COUNTED)
+        start = self._by_numbers[number] if self._by_numbers else -1
+        if self._stands_at(start, hunk.old):
+            self._doubtful.append(several)
+            return _Fit(start)
+        left = self._near_anchors(fits, hunk.anchors) or self._given_only(fits, len(hunk.old))
+        if len(left) != 1:
+            raise several
+        return left[0]
+
+    def _stands_at(self, start: int, old: Sequence[HunkLine]) -> bool:
+        """Whether the lines stand there as they are."""
+        there = self._lines[start:start + len(old)] if start >= 0 else []
+        return [without_end(line.text) for line in there] == [line.text for line in old]
+
+    def _doubt(self, number: int, start: int) -> None:
+        """Let numbers decide no longer, if they are wrong of a hunk that needs none. Raises Unreadable where they have
+        decided already."""
+        if self._by_numbers and self._by_numbers[number] != start:
+            self._by_numbers = ()
+            if self._doubtful:
+                raise self._doubtful[0]
+
+    def _given_only(self, fits: Sequence[_Fit], length: int) -> list[_Fit]:
+        """The places without lines that hunks have brought."""
+        return [fit for fit in fits if not any(line.is_new for line in self._lines[fit.start:fit.start + length])]
+
+    def _near_anchors(self, fits: Sequence[_Fit], anchors: Sequence[str]) -> list[_Fit]:
+        """The places below the lines that stand behind `@@`, each in the part of the text that the one before it
+        heads."""
+        parts = [range(len(self._lines))] if anchors else []
+        for anchor in anchors:
+            parts = [self._part(at) for part in parts for at in part if self._is_anchor(at, anchor)][:COUNTED]
+        return [fit for fit in fits if any(fit.start in part for part in parts)]
+
+    def _is_anchor(self, at: int, anchor: str) -> bool:
+        return self._lines[at].text.strip().startswith(anchor)
+
+    def _part(self, at: int) -> range:
+        """What a line heads: it, and what is indented deeper below it."""
+        depth = len(indentation(self._lines[at].text))
+        end = next((index for index in range(at + 1, len(self._lines)) if self._lines[index].text.strip()
+                    and len(indentation(self._lines[index].text)) <= depth), len(self._lines))
+        return range(at, end)
+
+    def _fits_nowhere(self, number: int, hunk: Hunk) -> Unreadable:
+        """The problem, with the place where most of the lines stand, and the first one there that differs."""
+        lines = [without_end(line.text) for line in self._lines]
+        self._lost += 1
+        start = _nearest(lines, [line.text for line in hunk.old], compares=self._lost <= _MOST_COMPARED)
+        if start is None:
+            return unreadable("hunk_not_found", path=self._path, hunk=number + 1, line=quote(_longest(hunk)), at=0,
+                              lines=[])
+        index = _first_difference(lines, start, hunk.old)
+        at = min(max(start + index, 0), len(lines))
+        shown = range(max(at - _AROUND, 0), min(at + _AROUND + 1, len(lines)))
+        return unreadable("hunk_not_found", path=self._path, hunk=number + 1, at=at + 1,
+                          line=hunk.old[index].text[:_WIDTH].rstrip(),
+                          lines=[f"{place + 1}: {lines[place][:_WIDTH]}".rstrip() for place in shown])
+
+
+def _fits(lines: Sequence[str], old: Sequence[HunkLine]) -> tuple[int, list[_Fit]]:
+    """The places where old lines stand, by the strictest way of comparing that finds any, and how loose that is, from
+    0 on."""
+    wanted = [line.text for line in old]
+    if places := places_of(lines, wanted, without_end):
+        return 0, list(map(_Fit, places))
+    if places := places_of(lines, wanted, str.rstrip):
+        return 1, list(map(_Fit, places))
+    moved = [fit for at in places_of(lines, wanted, str.strip) if (fit := _fit_at(at, lines, old))]
+    unmoved = [fit for fit in moved if fit.old == fit.new]
+    return (2, unmoved) if unmoved else (3, moved)
+
+
+def _starts(hunks: Sequence[Hunk]) -> Sequence[int]:
+    """The index at which each hunk begins when those before it are in the text, if the headers name one for each and
+    all that they say agrees; else nothing."""
+    gains = accumulate((len(hunk.added) - sum(line.sign == "-" for line in hunk.old) for hunk in hunks), initial=0)
+    starts: list[int] = []
+    for hunk, gain in zip(hunks, gains, strict=False):
+        numbers, gone = hunk.numbers, len(hunk.old)
+        come = sum(line.sign != "-" for line in hunk.lines)
+        if numbers is None or (numbers.gone, numbers.come) != (gone, come):
+            return ()
+        start = numbers.new - (come > 0)
+        if start != numbers.old - (gone > 0) + gain or (starts and start < starts[-1]):
+            return ()
+        starts.append(start)
+    return starts
+
+
+def _fit_at(at: int, lines: Sequence[str], old: Sequence[HunkLine]) -> _Fit | None:
+    """How the lines of a hunk are indented at a place where they stand but for blanks; None when they are not all moved
+    alike. A line that stays may also have lost the blank that is its sign."""
+    pairs = [(indentation(line.text), indentation(there)) for line, there in zip(old, lines[at:], strict=False)
+             if line.text.strip() and not (line.sign == " " and line.other.rstrip() == there.rstrip())]
+    if not pairs:
+        return _Fit(at)
+    first, new = min(pairs, key=lambda pair: len(pair[0]))
+    is_alike = all(one.startswith(first) and other == new + one[len(first):] for one, other in pairs)
+    return _Fit(at, first, new) if is_alike else None
+
+
+def _nearest(lines: Sequence[str], old: Sequence[str], *, compares: bool) -> int | None:
+    """The index at which the old lines would begin where most of them stand, or, if it `compares`, where one is most
+    like its own; None when nothing is like them."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for index, line in enumerate(lines):
+        if len(places[line.strip()]) < COUNTED:
+            places[line.strip()].append(index)
+    votes: Counter[int] = Counter()
+    for offset, line in enumerate(old):
+        for index in places.get(line.strip(), ()) if line.strip() else ():
+            votes[index - offset] += min(len(line.strip()), _WIDTH)
+    if votes:
+        return min(votes, key=lambda start: (-votes[start], start))
+    if not compares:
+        return None
+    offset, line = max(enumerate(old), key=lambda numbered: len(numbered[1].strip()))
+    words = set(_WORD.findall(line))
+    related = heapq.nlargest(_COMPARED, places, lambda one: len(words.intersection(_WORD.findall(one[:_LONGEST]))))
+    alike = difflib.get_close_matches(line.strip()[:_LONGEST], related, 1, _ALIKE)
+    return places[alike[0]][0] - offset if alike else None
+
+
+def _first_difference(lines: Sequence[str], start: int, old: Sequence[HunkLine]) -> int:
+    """The number, from 0, of the first old line that is not what stands at its place; by its blanks, if only these
+    differ."""
+    there = [lines[at] if 0 <= at < len(lines) else None for at in range(start, start + len(old))]
+    texts = [line.text for line in old]
+    for key in (str.strip, str.rstrip):
+        for index, (text, line) in enumerate(zip(texts, there, strict=True)):
+            if line is None or key(text) != key(line):
+                return index
+    return 0
+
+
+def _longest(hunk: Hunk) -> str:
+    return max((line.text for line in hunk.old), key=lambda text: len(text.strip()))

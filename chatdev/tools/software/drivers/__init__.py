@@ -1,0 +1,1 @@
+"""Software that is used as its users do: windows, pages and services, by steps."""

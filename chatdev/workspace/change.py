@@ -1,0 +1,234 @@
+"""What a run changed of software that was handed in: as a patch in git's form, and put into the user's folder."""
+
+from __future__ import annotations
+
+import base64
+import difflib
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatdev.errors import WorkspaceError
+from chatdev.plain_file import read_plain
+from chatdev.workspace.acting import withheld_files
+from chatdev.workspace.file_tree import remove_file, write_file
+from chatdev.workspace.handed_in import is_binary
+from chatdev.workspace.work_tree import WorkTree, is_as_kept
+
+_LARGEST_FILE = 10 << 20  # bytes
+_CONTEXT = 3  # lines around a change
+_WORD = 52  # bytes of a line of a binary patch
+_BAR = 40  # signs of the longest bar of a statistic
+_ABSENT = b"/dev/null"
+_MODE = b"100644"
+
+
+@dataclass(frozen=True, slots=True)
+class Changeset:
+    """The files as they were handed in, and as they are now. What may not be written into a folder stays as it was."""
+
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that differ."""
+        kept = withheld_files({**self.before, **self.after})
+        return [path for path in sorted({*self.before, *self.after} - kept.keys())
+                if self.before.get(path) != self.after.get(path)]
+
+    @property
+    def patch(self) -> bytes:
+        """The change in the form of `git diff --binary`."""
+        return b"".join(_file_patch(path, self.before.get(path), self.after.get(path)) for path in self.paths)
+
+    @property
+    def statistic(self) -> str:
+        """The files that differ with the lines that came and went, as `git diff --stat` tells it; empty without any."""
+        rows = {path: _count_lines(self.before.get(path, b""), self.after.get(path, b"")) for path in self.paths}
+        if not rows:
+            return ""
+        width, most = max(map(len, rows)), max(1, *map(sum, rows.values()))
+        lines = [f"{path:{width}} | {_bar(added, removed, most)}" for path, (added, removed) in rows.items()]
+        added, removed = (sum(row[side] for row in rows.values()) for side in (0, 1))
+        files = f"{len(rows)} file{'s' * (len(rows) != 1)} changed"
+        return "\n".join([*lines, f"{files}, {added} lines added, {removed} removed"])
+
+
+def apply_change(change: Changeset, folder: Path) -> list[str]:
+    """Put the change into `folder`, the user's; the paths. Every file is looked at before any is written.
+
+    Raises WorkspaceError, with nothing changed, where a file is not as it was handed in, or has work in it that is not
+    committed.
+    """
+    contents = _new_contents(change, folder)
+    tree = WorkTree.around(folder)
+    if tree:
+        _refuse_uncommitted(change, folder, tree)
+    for path, content in contents.items():
+        if content is None:
+            remove_file(folder, path)
+        else:
+            mode = (folder / path).stat().st_mode & 0o777 if path in change.before else None
+            write_file(folder, path, content)
+            if mode is not None:
+                (folder / path).chmod(mode)
+    return list(contents)
+
+
+def branch_change(change: Changeset, folder: Path, name: str, message: str) -> tuple[Path, str]:
+    """Commit the change on a new branch of the repository that `folder` is in; neither the folder nor what is checked
+    out changes. The repository, and the commit. Raises WorkspaceError as `apply_change` does."""
+    tree = WorkTree.around(folder)
+    if not tree:
+        raise WorkspaceError(f"{folder} is in no git repository, so it has no branches; apply without --branch")
+    committed, prefix = tree.committed(), tree.prefix(folder)
+    contents = {path: _merge(change, path, tree.content(committed[prefix + path]) if prefix + path in committed
+                             else None, f"the newest commit of {tree.root}") for path in change.paths}
+    return tree.root, tree.add_branch(name, {prefix + path: data for path, data in contents.items()}, message)
+
+
+def _new_contents(change: Changeset, folder: Path) -> dict[str, bytes | None]:
+    """What each file of the change holds afterwards, None for one that goes."""
+    found = {}
+    for path in change.paths:
+        file = folder / path
+        try:
+            content = read_plain(file, _LARGEST_FILE) if os.path.lexists(file) else None
+        except OSError as error:
+            raise WorkspaceError(f"{file} cannot be read: {error.strerror or error}; nothing was changed") from None
+        found[path] = _merge(change, path, content, str(folder))
+    return found
+
+
+def _merge(change: Changeset, path: str, content: bytes | None, place: str) -> bytes | None:
+    """The file with the change, where it is as it was handed in. What stands in it in place of a secret, or with other
+    line ends, stays as it is there."""
+    before, after = change.before.get(path), change.after.get(path)
+    if content == after:
+        return after
+    if before is None or content is None or after is None:
+        if (before is None) != (content is None) or (content is not None and not _is_same(before, content)):
+            raise WorkspaceError(_no_longer(path, place, is_new=before is None))
+        return after
+    if before == content:
+        return after
+    if not _is_same(before, content):
+        raise WorkspaceError(_no_longer(path, place, is_new=False))
+    return _carry_over(before, after, content)
+
+
+def _is_same(before: bytes | None, content: bytes) -> bool:
+    """Whether a file is as it was handed in, but for secrets and line ends."""
+    from chatdev.secrets import scrub_bytes
+
+    return before is not None and _unix(before) == _unix(scrub_bytes(content))
+
+
+def _carry_over(before: bytes, after: bytes, content: bytes) -> bytes:
+    """The lines of `after` that are new in place of those that they replace in `content`, which has the lines of
+    `before` in other words."""
+    old, new, there = (data.splitlines(keepends=True) for data in (_unix(before), _unix(after), content))
+    if len(old) != len(there):
+        return after
+    end = b"\r\n" if b"\r\n" in content else b"\n"
+    steps = difflib.SequenceMatcher(None, old, new).get_opcodes()
+    return b"".join(line if step == "equal" else line.replace(b"\n", end) for step, a, b, c, d in steps
+                    for line in (there[a:b] if step == "equal" else new[c:d]))
+
+
+def _unix(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n")
+
+
+def _no_longer(path: str, place: str, *, is_new: bool) -> str:
+    what = "is there already, and the change would make it" if is_new else "is not as it was handed in to the run"
+    return (f"the change no longer applies: {path} in {place} {what}; nothing was changed. Put it back as it was, or "
+            "merge by hand: chatdev patch DIR | git apply --3way")
+
+
+def _refuse_uncommitted(change: Changeset, folder: Path, tree: WorkTree) -> None:
+    """Raise WorkspaceError where a file of the change holds what is in no commit."""
+    committed, prefix = tree.committed() if tree.head else {}, tree.prefix(folder)
+    for path in change.paths:
+        file = folder / path
+        if path in change.before and os.path.lexists(file) and not is_as_kept(read_plain(file, _LARGEST_FILE),
+                                                                              committed.get(prefix + path)):
+            raise WorkspaceError(f"{path} in {folder} has work in it that is not committed; commit it, and apply again."
+                                 " Nothing was changed")
+
+
+def _file_patch(path: str, before: bytes | None, after: bytes | None) -> bytes:
+    """The part of a patch that is about one file."""
+    old, new = _quote(f"a/{path}"), _quote(f"b/{path}")
+    head = [b"diff --git " + old + b" " + new]
+    if before is None:
+        head.append(b"new file mode " + _MODE)
+        old = _ABSENT
+    if after is None:
+        head.append(b"deleted file mode " + _MODE)
+        new = _ABSENT
+    head.append(b"index " + _full_id(before) + b".." + _full_id(after))
+    contents = before or b"", after or b""
+    if any(map(is_binary, contents)):
+        return b"\n".join([*head, b"GIT binary patch", *_literal(contents[1]), b"", *_literal(contents[0]), b"", b""])
+    lines = _hunks(*contents)
+    if lines:
+        head += [mark + name + (b"\t" if b" " in name else b"") for mark, name in ((b"--- ", old), (b"+++ ", new))]
+    return b"\n".join([*head, b""]) + b"".join(lines)
+
+
+def _hunks(before: bytes, after: bytes) -> list[bytes]:
+    """The lines of a unified difference of two texts, without its head."""
+    old, new = _lines(before), _lines(after)
+    lines = [*difflib.diff_bytes(difflib.unified_diff, old, new, n=_CONTEXT)][2:]
+    return [line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines]
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """The lines with their ends; only a line feed ends one."""
+    return [line + b"\n" for line in data.split(b"\n")[:-1]] + [line for line in data.split(b"\n")[-1:] if line]
+
+
+def _literal(data: bytes) -> Iterator[bytes]:
+    """A content in the form of a binary patch."""
+    yield b"literal %d" % len(data)
+    packed = zlib.compress(data)
+    for start in range(0, len(packed), _WORD):
+        piece = packed[start:start + _WORD]
+        size = len(piece)
+        yield bytes([size + (64 if size <= 26 else 70)]) + base64.b85encode(piece, pad=True)
+
+
+def _full_id(data: bytes | None) -> bytes:
+    if data is None:
+        return b"0" * 40
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest().encode()
+
+
+def _quote(path: str) -> bytes:
+    """A path as git writes it: in quotes where it has characters that would be taken for something else."""
+    data = path.encode("utf-8", "surrogateescape")
+    if all(32 <= byte < 127 and byte not in b'"\\' for byte in data):
+        return data
+    return b'"' + b"".join(bytes([byte]) if 32 <= byte < 127 and byte not in b'"\\' else b"\\%03o" % byte
+                           for byte in data) + b'"'
+
+
+def _count_lines(before: bytes, after: bytes) -> tuple[int, int]:
+    """The lines that came and went; none of binary files."""
+    if is_binary(before) or is_binary(after):
+        return 0, 0
+    lines = _hunks(before, after)
+    return sum(line.startswith(b"+") for line in lines), sum(line.startswith(b"-") for line in lines)
+
+
+def _bar(added: int, removed: int, most: int) -> str:
+    if not (added or removed):
+        return "binary"
+    scale = min(1.0, _BAR / most)
+    return f"{added + removed} {'+' * max(round(added * scale), bool(added))}" \
+           f"{'-' * max(round(removed * scale), bool(removed))}"
