@@ -30,10 +30,6 @@ class MatlabArray(list[Any]):
         """All values, row by row."""
         return [value for row in self for value in (row if isinstance(row, list) else [row])]
 
-    def tomemoryview(self) -> memoryview:
-        """Not possible without MATLAB."""
-        raise NotImplementedError("there is no MATLAB here")
-
 
 class double(MatlabArray):
     """Numbers with a point."""
