@@ -115,7 +115,7 @@ class StrongModel:
             return f"{self.program}\n\n### manual.md\n```markdown\n{self.scenario.replies['manual']}```\n"
         said = {**self.scenario.replies, "demand_analysis": self.scenario.replies["modality"],
                 "language_choice": self.scenario.replies["language"], "examples": "[]", "test_plan": self._plan(),
-                "coding": self.program}
+                "coding": self.program, "usage": self.scenario.replies.get("checks", "[]")}
         return said.get(phase, self.program)
 
     def _plan(self) -> str:
