@@ -215,6 +215,7 @@ def test_the_child_ends_with_its_parent() -> None:
 def test_the_child_has_neither_secrets_nor_files_nor_our_terminal(reader: parent.Reader,
                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-for-the-child")
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)  # cv2 sets it in a process that imports it; the child keeps it
     with Path(os.devnull).open() as other:
         os.set_inheritable(other.fileno(), True)
         proc = Path(f"/proc/{child_of(reader)}")
