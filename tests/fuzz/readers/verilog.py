@@ -106,7 +106,8 @@ def two_waveforms(text: str) -> None:
     path = write("wave.vcd", text)
     with suppress(ToolError):
         merged = Waves.open(merge_reference(path, path, "tb", ["q", "a", "v"], path.with_name("merged.vcd")))
-        assert "z" in text.lower() or not SeenDifferences.find(merged, "tb", 100).every  # z accepts none
+        has_own = "z" in text.lower() or "_ref" in text  # z accepts none, and a pair of the file's may differ
+        assert has_own or not SeenDifferences.find(merged, "tb", 100).every
         assert merged.path.stat().st_size < 1000 + 40 * len(text.encode("utf-8", "surrogatepass"))
     with suppress(ToolError):
         waves = Waves.open(path)
