@@ -29,8 +29,8 @@ STEPS = ['{"press": "', '{"type": "', '", "into": "', '{"choose": "', '", "from"
 TOLD = ['{"problem": "', '", "seen": "', '", "new": ', "true", "false", "}", "]", ", ", "[", "missing", "differs",
         "status 404", "no route", "Uncaught a", '"names": [', '"OK"', '"trouble": "', '"', "\\n", "8"]
 LABELS = ["buttons ", "button ", "labelled ", '"Add"', "0-9", "0 to 9", ", ", " and ", "+", "-", "*", "/", "=",
-          "GET /a", "POST /a/{id}", ". ", "; ", "with the ", "such as ", "“", "”", "8", "8.0", "1,000", "-", "×", "…", ":",
-          "\n", "e9", "\u3000", "\0", "\ud800"]
+          "GET /a", "POST /a/{id}", ". ", "; ", "with the ", "such as ", "“", "”", "8", "8.0", "1,000", "-", "×", "…",
+          ":", "\n", "e9", "\u3000", "\0", "\ud800"]
 SHAPES = ["<svg xmlns='http://www.w3.org/2000/svg' ", "width='", "height='", "viewBox='", "0 0 9 9", "9mm", "1e9", "0",
           "-", "'", ">", "</svg>", "<rect width='9' height='9'/>", "<g>", "</g>", "<style>", "</style>", "url(", "#a",
           ")", "@import ", "<use href='", "<image href='", "data:image/png;base64,", "http://x/", "<!DOCTYPE svg [",
