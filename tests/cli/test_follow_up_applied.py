@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.companies.test_maintain import chatdev, newest, script
 from tests.support.chat_server import ChatServer
+from tests.support.maintenance import chatdev, newest, script
 from tests.support.repositories import PACKAGE, commit, files_in, git
 
 pytestmark = pytest.mark.tool

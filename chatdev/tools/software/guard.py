@@ -59,8 +59,13 @@ def guard(context: ToolContext) -> Verdict:
     now = run_repository_tests(context, after)
     tried = judge_in_use(context) if plan_of(context, any_command()).cases else None
     compared = _compare(context, now)
-    shown = bool(compared.repaired or compared.fresh or _holds(tried)) and not compared.outdated
-    return _judge(compared, now, tried, shown, _unneeded(context, now, tried) if shown else [])
+    shown = _is_shown(compared, tried)
+    return _judge(compared, now, tried, shown, _find_needless(context, now, tried) if shown else [])
+
+
+def _is_shown(compared: Comparison, tried: Verdict | None) -> bool:
+    """Whether something shows that the change does what is asked."""
+    return bool(compared.repaired or compared.fresh or _holds(tried)) and not compared.outdated
 
 
 def _compare(context: ToolContext, now: Mapping[str, OwnTests]) -> Comparison:
@@ -137,19 +142,23 @@ def _holds(tried: Verdict | None) -> bool:
     return bool(tried and tried.passed and tried.judged and tried.examples and tried.examples[0] == tried.examples[1])
 
 
-def _unneeded(context: ToolContext, now: Mapping[str, OwnTests], tried: Verdict | None) -> list[str]:
+def _find_needless(context: ToolContext, now: Mapping[str, OwnTests], tried: Verdict | None) -> list[str]:
     """The files that lose lines though neither the request nor the plan names them, where the tests and the examples
     go just the same with these files as they were."""
-    before, after = context.given, context.software
-    told = f"{context.inputs.get('task') or ''}\n{context.values.get('plan') or ''}"
-    altered = [path for path in sorted(before) if path in after and not is_test_file(path)
-               and _loses_lines(path, before[path], after[path]) and not _is_named(path, told)]
+    altered = _altered_unnamed(context)
     if not altered:
         return []
-    without = {**after, **{path: before[path] for path in altered}}
+    without = {**context.software, **{path: context.given[path] for path in altered}}
     same = _failures(run_repository_tests(context, without)) == _failures(now) and (
         tried is None or judge_in_use(replace(context, software=without)).examples == tried.examples)
     return altered if same else []
+
+
+def _altered_unnamed(context: ToolContext) -> list[str]:
+    before, after = context.given, context.software
+    words = f"{context.inputs.get('task') or ''}\n{context.values.get('plan') or ''}"
+    there = [path for path in sorted(before) if path in after and not is_test_file(path)]
+    return [path for path in there if _loses_lines(path, before[path], after[path]) and not _is_named(path, words)]
 
 
 def _loses_lines(path: str, before: bytes, after: bytes) -> bool:

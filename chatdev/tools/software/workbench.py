@@ -116,26 +116,24 @@ def _use(toolchain: Toolchain, built: BuiltSoftware, files: Mapping[str, str], g
         return f"These are no steps that somebody can do: {_first_unfit(given)}"
     with built.copy(files) as folder:
         driven = toolchain.drive(folder, steps)
-    used = UsedCheck(steps, driven) if driven else None
-    told = [] if driven is None else [(describe_step(step), one.seen if step.kind == "request" else "")
-                                      for step, one in zip(steps, driven.steps, strict=False)]
-    undone = [describe_step(step) for step in steps[len(told):]]
-    return _report("used", driven=driven, told=told, undone=undone, differs=used.differs if used else "",
-                   seen=_seen(driven, steps)[:_LONGEST],
-                   stderr=stable_text(driven.stderr, {})[-_LONGEST:] if driven else "")
+    return _tell_use(steps, driven) if driven else _report("used", driven=None)
+
+
+def _tell_use(steps: Sequence[Step], driven: Driven) -> str:
+    """How each step went; the answers of a service stand beside its requests."""
+    pairs = [(describe_step(step), one.seen if step.kind == "request" else "")
+             for step, one in zip(steps, driven.steps, strict=False)]
+    last = driven.steps[-1].seen if driven.steps else driven.seen
+    is_answer = bool(pairs) and steps[len(pairs) - 1].kind == "request"
+    return _report("used", driven=driven, told=pairs, undone=[describe_step(step) for step in steps[len(pairs):]],
+                   differs=UsedCheck(tuple(steps), driven).differs, seen="" if is_answer else last[:_LONGEST],
+                   stderr=stable_text(driven.stderr, {})[-_LONGEST:])
 
 
 def _first_unfit(given: Sequence[object]) -> str:
     """The first step that is none, or how many there may be."""
     unfit = [one for one in given if read_steps([one]) is None]
     return f"{unfit[0]!r:.200}" if unfit else f"give at most {MOST_STEPS}"
-
-
-def _seen(driven: Driven | None, steps: Sequence[Step]) -> str:
-    """What was to be seen at the end; of a request its answer, which is told beside it."""
-    if driven is None or (driven.steps and steps[len(driven.steps) - 1].kind == "request"):
-        return ""
-    return driven.steps[-1].seen if driven.steps else driven.seen
 
 
 @tool(reads=("software",))

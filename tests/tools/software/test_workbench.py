@@ -13,8 +13,7 @@ import pytest
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
-from tests.tools.software.test_used_pages import SERVICE, TODO
-from tests.tools.software.test_used_windows import CALCULATOR
+from tests.support.products import CALCULATOR, SERVICE, TODO
 
 Ask = Callable[..., str]
 MAIN = "import sys\nfrom shop.prices import total\nprint(total(map(int, sys.argv[1:])), sys.stdin.read().strip())\n"
