@@ -42,7 +42,8 @@ def apply_run(folder: Path, to: Path | None = None, branch: str | None = None) -
         raise ConfigError(f"the run in {folder} changed nothing")
     if branch is None:
         return Applied(target, tuple(apply_change(change, target)))
-    subject = str(order.inputs.get("task") or "Change").strip().splitlines()[0][:72]
+    asked = order.origin.get("request") or order.inputs.get("task") or "Change"
+    subject = str(asked).strip().splitlines()[0][:72]
     message = f"{subject}\n\nBy chatdev, in {folder.name}"
     place, commit = branch_change(change, target, branch, message)
     return Applied(place, tuple(change.paths), commit)

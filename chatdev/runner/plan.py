@@ -172,7 +172,7 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
                     software=Software.load(folder.software), semantics=SEMANTICS,
-                    origin={**before.origin, "follows": str(folder.path)})
+                    origin={**before.origin, "follows": str(folder.path), "request": scrub(request)})
     return RunPlan(company, _complete_order(order, equipment, resources), _inputs_of(order, company), equipment,
                    folder=_folder_beside(path, resources), follows=recorded.path,
                    notes=(*note, *restored.notes))

@@ -40,7 +40,7 @@ def rasterise(svg: bytes, scale: float | int = 1.0, system_fonts: bool = True) -
     except ImportError:
         raise MissingProgram("an SVG as PNG needs resvg; pip install resvg_py") from None
     font = find_font()
-    text, (width, height) = _check(svg)
+    text, (width, height) = read_svg(svg)
     zoom = min(scale, LARGEST / max(width, height))
     try:
         return bytes(resvg_py.svg_to_bytes(
@@ -66,8 +66,8 @@ def find_font() -> Path:
                          f"or install one of {', '.join(_OTHERS)}")
 
 
-def _check(svg: bytes) -> tuple[str, tuple[float, float]]:
-    """The text of a harmless SVG, and its size in pixels."""
+def read_svg(svg: bytes) -> tuple[str, tuple[float, float]]:
+    """The text of a harmless SVG, and its size in pixels. Raises ConfigError, as `rasterise` does."""
     if len(svg) > LONGEST:
         raise ConfigError(f"the SVG has {len(svg) >> 20} MiB, more than {LONGEST >> 20}; hand in a PNG of it")
     if svg[:2] == b"\x1f\x8b":

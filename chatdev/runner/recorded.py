@@ -170,7 +170,8 @@ class Order:
     tools: Sequence[str] = ()
     semantics: int = SEMANTICS
     origin: Mapping[str, Any] = field(default_factory=dict)
-    """Where `software` comes from: the user's `folder`, its `commit` and `branch`, or the run that it `follows`."""
+    """Where `software` comes from: the user's `folder`, its `commit` and `branch`, or the run that it `follows` with
+    another `request`."""
 
     def to_record(self) -> dict[str, Any]:
         """The order as plain JSON values; bytes in base64."""
@@ -196,7 +197,7 @@ class Order:
             raise ValueError("`source` has no name_or_path")
         _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
         origin = dict(record.get("origin", {}))
-        _check_texts("origin", origin, dict.fromkeys(("folder", "commit", "branch", "follows"), str))
+        _check_texts("origin", origin, dict.fromkeys(("folder", "commit", "branch", "follows", "request"), str))
         images = {name: Image(b64decode(data), str(kind)) for name, (kind, data) in record["images"].items()}
         software = {_plain_path(path): b64decode(data) for path, data in record["software"].items()}
         profiles = [ModelProfile.model_validate(profile) for profile in record["profiles"]]

@@ -3,119 +3,28 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from chatdev.cli.app import command_line
 from chatdev.config.profiles import profile_for
 from chatdev.llm.tokens import count_tokens
 from chatdev.workspace.snapshot import Software
-from tests.support.chat_server import ChatServer, Received
+from tests.support.chat_server import ChatServer
+from tests.support.maintenance import chatdev, newest, script
+from tests.support.repositories import PACKAGE, REPOSITORIES, TEST, Repository, commit, files_in, git
 
 pytestmark = pytest.mark.tool
 
-TEST = "import unittest\n\nfrom {module} import {name}\n\n\nclass {case}(unittest.TestCase):\n" \
-       "    def test_it(self):\n        self.assertEqual({call}, {value})\n\n" \
-       "    def test_other(self):\n        self.assertEqual({other}, {other_value})\n"
-PACKAGE = {
-    "shapes/__init__.py": "from shapes.area import area\n",
-    "shapes/area.py": "def area(a, b):\n    return a + b\n",
-    "pyproject.toml": "[project]\nname = 'shapes'\nversion = '1'\n",
-    "tests/test_area.py": TEST.format(module="shapes", name="area", case="AreaTest", call="area(2, 3)", value=6,
-                                      other="area(2, 2)", other_value=4)}
-DJANGO_LIKE = {
-    "manage.py": "import sys\n\nfrom site_of import settings\n\nif __name__ == '__main__':\n"
-                 "    print(settings.APPS, sys.argv)\n",
-    "site_of/__init__.py": "", "site_of/settings.py": "APPS = ['polls']\n", "polls/__init__.py": "",
-    "polls/templates/index.html": "<p>{{ question }}</p>\n",
-    "polls/models.py": "class Choice:\n    def __init__(self, votes=0):\n        self.votes = votes\n\n"
-                       "    def vote(self):\n        self.votes -= 1\n        return self.votes\n",
-    "polls/tests.py": "", "polls/test_models.py": TEST.format(
-        module="polls.models", name="Choice", case="ChoiceTest", call="Choice(1).vote()", value=2,
-        other="Choice(3).votes", other_value=3)}
-NODE = {
-    "package.json": '{"name": "sums", "main": "lib/index.js", "scripts": {"test": "node --test"}}\n',
-    "lib/index.js": "exports.add = (a, b) => a - b\n",
-    "test/sums.test.js": "const test = require('node:test')\nconst assert = require('node:assert')\n"
-                         "const { add } = require('..')\ntest('adds', () => assert.equal(add(1, 2), 3))\n"
-                         "test('zero', () => assert.equal(add(0, 0), 0))\n"}
-C = {
-    "Makefile": "test: check_calc\n\t./check_calc\n\ncheck_calc: calc.c calc.h check_calc.c\n"
-                "\tgcc -o check_calc calc.c check_calc.c\n",
-    "calc.c": '#include "calc.h"\n\nint add(int a, int b) { return a - b; }\n', "calc.h": "int add(int a, int b);\n",
-    "check_calc.c": '#include "calc.h"\n\nint main(void) { return add(1, 2) != 3; }\n'}
-LARGE = {f"pkg{n // 100}/mod_{n}.py": "".join(f"def compute_{n}_{k}(value):\n    return value + {k}\n\n"
-                                              for k in range(50)) for n in range(2000)} | {
-    **{f"pkg{n}/__init__.py": "" for n in range(20)},
-    "tests/test_mod_777.py": TEST.format(module="pkg7.mod_777", name="compute_777_3", case="ModTest",
-                                         call="compute_777_3(1)", value=-2, other="1", other_value=1)}
-REPOSITORIES: dict[str, tuple[Mapping[str, str], str, str, str]] = {
-    "a package without main.py": (PACKAGE, "Let area multiply.", "shapes/area.py",
-                                  "```python\ndef area(a, b):\n    return a * b\n```"),
-    "a layout like Django's": (DJANGO_LIKE, "A vote must count up.", "polls/models.py",
-                               "```python\n<<<<<<< SEARCH\n        self.votes -= 1\n=======\n"
-                               "        self.votes += 1\n>>>>>>> REPLACE\n```"),
-    "Node": (NODE, "add must add.", "lib/index.js", "```js\nexports.add = (a, b) => a + b\n```"),
-    "C": (C, "add must add.", "calc.c",
-          '```c whole\n#include "calc.h"\n\nint add(int a, int b) { return a + b; }\n```'),
-    "300,000 lines": (LARGE, "compute_777_3 of mod_777 must subtract.", "pkg7/mod_777.py",
-                      "```python\n<<<<<<< SEARCH\ndef compute_777_3(value):\n    return value + 3\n=======\n"
-                      "def compute_777_3(value):\n    return value - 3\n>>>>>>> REPLACE\n```")}
 
-
-def commit(files: Mapping[str, str | bytes], folder: Path) -> Path:
-    """A git repository with these files in one commit."""
-    for path, content in files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(content.encode() if isinstance(content, str) else content)
-    git(folder, "init", "-q")
-    git(folder, "add", "-A")
-    git(folder, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qm", "first")
-    return folder
-
-
-def git(folder: Path, *words: str, given: bytes | None = None) -> str:
-    done = subprocess.run(["git", *words], cwd=folder, input=given, capture_output=True, check=True)
-    return done.stdout.decode()
-
-
-def script(server: ChatServer, replies: Mapping[str, Any]) -> None:
-    """Answer by place, else by phase; whoever reviews is content."""
-    def answer(request: Received) -> Any:
-        place, phase = request.headers["X-ChatDev-Activity"], request.headers["X-ChatDev-Phase"]
-        return replies.get(place, "<SOLUTION>" if place.endswith("instructor") else replies.get(phase, "<SOLUTION>"))
-
-    server.route(answer)
-
-
-def chatdev(server: ChatServer, tmp_path: Path, *words: str, model: str = "gpt-4o") -> tuple[int, str]:
-    env = {"OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": server.url, "CHATDEV_RETRY_SECONDS": "0"}
-    more = ["--warehouse", str(tmp_path / "runs"), "--model", model] if words[0] in ("run", "resume") else []
-    done = CliRunner(env=env).invoke(command_line(), [*words, *more])
-    return done.exit_code, done.output
-
-
-def newest(tmp_path: Path) -> Path:
-    return max((tmp_path / "runs").glob("*"), key=lambda folder: folder.stat().st_mtime_ns)
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
-            if path.is_file() and ".git" not in path.parts}
-
-
-@pytest.mark.parametrize(("files", "task", "path", "block"), REPOSITORIES.values(), ids=REPOSITORIES)
+@pytest.mark.parametrize("repository", REPOSITORIES.values(), ids=REPOSITORIES)
 def test_a_failing_test_passes_and_nothing_else_changes(chat_server: ChatServer, tmp_path: Path,
-                                                        files: Mapping[str, str], task: str, path: str,
-                                                        block: str) -> None:
+                                                        repository: Repository) -> None:
+    files, path = repository.files, repository.path
     mine = commit(files, tmp_path / "mine")
-    script(chat_server, {"plan": f"Change {path}.", "change": f"{path}\n{block}"})
-    status, printed = chatdev(chat_server, tmp_path, "run", task, "--path", str(mine), "--company", "maintain")
+    script(chat_server, {"plan": f"Change {path}.", "change": repository.replies["right"]})
+    status, printed = chatdev(chat_server, tmp_path, "run", repository.request, "--path", str(mine), "--company",
+                              "maintain")
     assert status == 0, printed
     run = newest(tmp_path)
     made = Software.load(run / "software")
@@ -173,6 +82,34 @@ def test_a_test_that_is_bent_to_the_change_is_no_evidence(chat_server: ChatServe
                               "maintain")
     assert status == 4, printed
     assert "alters tests that were there" in printed
+
+
+@pytest.mark.parametrize(("plan", "path", "text", "status"), [
+    ("P", "pyproject.toml", "[project]\nname = 'areas'", 4),
+    ("Rename the project in pyproject.toml.", "pyproject.toml", "[project]\nname = 'areas'", 0),
+    ("P", "pyproject.toml", PACKAGE["pyproject.toml"] + "license = 'MIT'", 0),  # nothing that was there is lost
+    ("P", "README.md", "# Shapes\nTwo shapes.\nThey multiply.", 0),
+    ("Mend pyproject.py.", "pyproject.toml", "[project]\nname = 'areas'", 4),
+    ("P", "README.md", "# Areas\nNone.", 4)])
+def test_what_nobody_named_is_not_rewritten(chat_server: ChatServer, tmp_path: Path, plan: str, path: str, text: str,
+                                            status: int) -> None:
+    mine = commit({**PACKAGE, "README.md": "# Shapes\nTwo shapes.\nThey add.\n"}, tmp_path / "mine")
+    right = "shapes/area.py\n```python\ndef area(a, b):\n    return a * b\n```"
+    script(chat_server, {"plan": plan, "change": f"{right}\n\n{path}\n``` whole\n{text}\n```"})
+    found, printed = chatdev(chat_server, tmp_path, "run", "Let area multiply.", "--path", str(mine), "--company",
+                             "maintain")
+    assert found == status, printed
+    assert ("everything that was tried is the same without that" in printed) is (status == 4)
+
+
+def test_a_file_that_nobody_named_may_be_needed(chat_server: ChatServer, tmp_path: Path) -> None:
+    files = {**PACKAGE, "shapes/area.py": "from shapes.signs import sign\n\n\ndef area(a, b):\n    return sign(a, b)\n",
+             "shapes/signs.py": "def sign(a, b):\n    return a + b\n"}
+    mine = commit(files, tmp_path / "mine")
+    script(chat_server, {"plan": "P", "change": "shapes/signs.py\n```python\ndef sign(a, b):\n    return a * b\n```"})
+    status, printed = chatdev(chat_server, tmp_path, "run", "Let area multiply.", "--path", str(mine), "--company",
+                              "maintain")
+    assert status == 0, printed
 
 
 def test_a_follow_up_goes_by_the_same_rules(chat_server: ChatServer, tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tests.fuzz.readers import controllers, diagrams, plc, programs, records, replies, simulink, slang, verilog
+from tests.fuzz.readers import controllers, diagrams, plc, programs, records, replies, simulink, slang, uses, verilog
 from tests.fuzz.readers.reader import Reader
 
-READERS: dict[str, Reader] = {**replies.READERS, **programs.READERS, **verilog.READERS, **slang.READERS,
+READERS: dict[str, Reader] = {**replies.READERS, **programs.READERS, **uses.READERS, **verilog.READERS, **slang.READERS,
                               **plc.READERS, **controllers.READERS, **diagrams.READERS, **simulink.READERS,
                               **records.READERS}
 """Every reader by its name."""
@@ -49,6 +49,8 @@ TARGETS = {
                        "tools/software"),
     "programs": Target(("request", "plan of sessions", "cases of a request", "traceback", "log of a page"),
                        "tools/software"),
+    "uses": Target(("steps of a user", "what a driver tells", "labels of a request"), "tools/software"),
+    "pictures": Target(("drawing", "picture"), "runner"),
     "verilog": Target(("Verilog", "specification", "extraction"), "tools/verilog"),
     "plans": Target(("plan of sub-tasks", "columns of a waveform"), "tools/verilog"),
     "slang": Target(("elaborated Verilog",), "tools/verilog", here=False),

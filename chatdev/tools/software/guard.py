@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from chatdev.tools.base import ToolContext, Verdict, template
@@ -22,6 +25,7 @@ _Failed = Mapping[str, frozenset[str] | None]
 _NO_TESTS = ("the repository has no tests that can be run here; whether a change is right can show only by examples of "
              "the request, or by tests that come with it")
 _EVIDENCE = 1.0  # added to the score of a change that something speaks for
+_PROSE, _MOST_PROSE_LOST = (".md", ".rst", ".txt"), 0.5  # a change often alters some lines of what tells of it
 
 
 @tool(reads=("software",))
@@ -36,14 +40,15 @@ def baseline(context: ToolContext) -> dict[str, Any]:
             "notes": notes if tests else [_NO_TESTS]}
 
 
-@tool(reads=("software", "examples?", "checks?", "given?"))
+@tool(reads=("software", "examples?", "checks?", "given?", "plan?"))
 def guard(context: ToolContext) -> Verdict:
     """Whether what passed before the change passes after it: the repository's own tests, found by its build files, and
     the request's examples.
 
     It is judged where something shows that the change does what is asked: a test that failed before and passes now, one
     of the change's own that fails on the software as it was, or an example of the request. Tests that were there and
-    were altered count as they were.
+    were altered count as they were. It is not judged where it takes lines from files that neither the request nor the
+    plan names, and everything that was tried is the same without that.
     """
     before, after = context.given, context.software
     changed = {path: data for path, data in after.items() if before.get(path) != data}
@@ -53,7 +58,14 @@ def guard(context: ToolContext) -> Verdict:
         return Verdict(False, _report(errors=[f"{one.path}:{one.line}: {one.message}" for one in errors]), -1.0)
     now = run_repository_tests(context, after)
     tried = judge_in_use(context) if plan_of(context, any_command()).cases else None
-    return _judge(_compare(context, now), now, tried)
+    compared = _compare(context, now)
+    shown = _is_shown(compared, tried)
+    return _judge(compared, now, tried, shown, _find_needless(context, now, tried) if shown else [])
+
+
+def _is_shown(compared: Comparison, tried: Verdict | None) -> bool:
+    """Whether something shows that the change does what is asked."""
+    return bool(compared.repaired or compared.fresh or _holds(tried)) and not compared.outdated
 
 
 def _compare(context: ToolContext, now: Mapping[str, OwnTests]) -> Comparison:
@@ -112,14 +124,15 @@ class Comparison:
                                 for name in _fewer(_fewer(names, self.failed.get(way)), known[way])})
 
 
-def _judge(compared: Comparison, now: Mapping[str, OwnTests], tried: Verdict | None) -> Verdict:
-    """The verdict on a change that can be read."""
-    proved = bool(compared.repaired or compared.fresh or _holds(tried)) and not compared.outdated
+def _judge(compared: Comparison, now: Mapping[str, OwnTests], tried: Verdict | None, shown: bool,
+           unneeded: list[str]) -> Verdict:
+    """The verdict on a change that can be read; `shown`: something shows that it does what is asked."""
+    proved = shown and not unneeded
     losses = sum(map(len, compared.broken.values())) + len(compared.vanished)
     passed = not losses and (tried is None or tried.passed)
-    report = _report(now=now, compared=compared, proved=proved, tried=tried.report if tried else "")
+    report = _report(now=now, compared=compared, proved=proved, unneeded=unneeded, tried=tried.report if tried else "")
     evidence = {"tests": {way: {"passed": one.passed, "failed": list(one.failed)} for way, one in now.items()},
-                "repaired": compared.repaired, "new": compared.fresh}
+                "repaired": compared.repaired, "new": compared.fresh, "unneeded": unneeded}
     return Verdict(passed, report, passed - losses + _EVIDENCE * proved, evidence, judged=proved or not passed,
                    examples=tried.examples if tried else None)
 
@@ -127,6 +140,39 @@ def _judge(compared: Comparison, now: Mapping[str, OwnTests], tried: Verdict | N
 def _holds(tried: Verdict | None) -> bool:
     """Whether all examples of the request hold, and there are some."""
     return bool(tried and tried.passed and tried.judged and tried.examples and tried.examples[0] == tried.examples[1])
+
+
+def _find_needless(context: ToolContext, now: Mapping[str, OwnTests], tried: Verdict | None) -> list[str]:
+    """The files that lose lines though neither the request nor the plan names them, where the tests and the examples
+    go just the same with these files as they were."""
+    altered = _altered_unnamed(context)
+    if not altered:
+        return []
+    without = {**context.software, **{path: context.given[path] for path in altered}}
+    same = _failures(run_repository_tests(context, without)) == _failures(now) and (
+        tried is None or judge_in_use(replace(context, software=without)).examples == tried.examples)
+    return altered if same else []
+
+
+def _altered_unnamed(context: ToolContext) -> list[str]:
+    before, after = context.given, context.software
+    words = f"{context.inputs.get('task') or ''}\n{context.values.get('plan') or ''}"
+    there = [path for path in sorted(before) if path in after and not is_test_file(path)]
+    return [path for path in there if _loses_lines(path, before[path], after[path]) and not _is_named(path, words)]
+
+
+def _loses_lines(path: str, before: bytes, after: bytes) -> bool:
+    """Whether lines go, or of a text for people most of them."""
+    lines = Counter(before.splitlines())
+    lost = (lines - Counter(after.splitlines())).total()
+    return lost > _MOST_PROSE_LOST * lines.total() if path.lower().endswith(_PROSE) else lost > 0
+
+
+def _is_named(path: str, text: str) -> bool:
+    """Whether a text names a file, by its path, its name, or its name without a suffix."""
+    pure = PurePosixPath(path)
+    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-]|\.\w)", text, re.IGNORECASE)
+               for name in {path, pure.name, pure.stem})
 
 
 def _failures(tests: Mapping[str, OwnTests]) -> _Failed:
@@ -153,4 +199,5 @@ def _with_tests(files: Mapping[str, bytes], tests: Mapping[str, bytes]) -> dict[
 
 def _report(**facts: Any) -> str:
     return str(template(knowledge.report_template("guard")).render(
-        {"unchanged": False, "errors": (), "now": {}, "compared": None, "proved": False, "tried": "", **facts})).strip()
+        {"unchanged": False, "errors": (), "now": {}, "compared": None, "proved": False, "unneeded": (),
+         "tried": "", **facts})).strip()

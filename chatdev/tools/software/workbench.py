@@ -1,9 +1,10 @@
 """What the people of a company do with software while they write, read and test it: look around in it, read, search,
-start it with words and input of their own, and run its tests. Nothing here changes it: it runs in a throwaway copy."""
+start it with words and input of their own, use its window, page or service by steps, and run its tests. Nothing here
+changes it: it runs in a throwaway copy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -12,8 +13,11 @@ from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
 from chatdev.tools.software.cases.case import Start, texts_by_path
-from chatdev.tools.software.toolchains.toolchain import build_and_start, toolchain_of
-from chatdev.tools.software.toolchains.verdict import verdict
+from chatdev.tools.software.drivers.drive import Driven
+from chatdev.tools.software.drivers.step import MOST_STEPS, Step, read_steps
+from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, toolchain_of
+from chatdev.tools.software.toolchains.verdict import stable_text, verdict
+from chatdev.tools.software.trial.using import UsedCheck, describe_step
 from chatdev.workspace.snapshot import is_test
 
 _MOST_FILES, _MOST_LINES, _MOST_HITS = 400, 400, 60
@@ -23,6 +27,10 @@ _Words = Annotated[list[str] | None, Field(description="The words behind its com
 _Typed = Annotated[str | None, Field(description="What is typed or piped into it.", max_length=20_000)]
 _UserFiles = Annotated[dict[str, str] | None,
                        Field(description="Files that lie beside it, by their names.", max_length=20)]
+_Steps = Annotated[list[dict[str, Any]] | None, Field(description=(
+    'Of a window, page or service: {press: label}, {type: text, into: label}, {choose: text, from: label}, '
+    '{reads: text}, {title: text}, {open: path}, {request: "POST /a", body or form, status, shows: [text]}; '
+    '[] looks.'))]
 _Path = Annotated[str, Field(description="A path in the software.")]
 
 
@@ -72,18 +80,23 @@ def _lines(data: bytes) -> list[str]:
 
 
 @tool(reads=("software",), name="software.try")
-def try_start(context: ToolContext, *, arguments: _Words = None, stdin: _Typed = None,
-              files: _UserFiles = None) -> str:
-    """Start the software once, with arguments, input and files of your own, and see what it prints and how it ends."""
+def try_start(context: ToolContext, *, arguments: _Words = None, stdin: _Typed = None, files: _UserFiles = None,
+              steps: _Steps = None) -> str:
+    """Start the software once, with arguments, input and files of your own, or use its window, page or service by
+    steps, and see what it shows and how it ends."""
     toolchain, lying = toolchain_of(context), texts_by_path(files)
     if lying is None:
         return "The files cannot be put beside it: give texts by relative paths."
     start = Start(tuple(arguments or ()), stdin)
     if why := start.unfit:
         return f"Nobody can type that ({why})."
+    if steps is not None and (arguments or stdin is not None):
+        return "Give either steps or what is typed: with steps it is started without arguments and input."
     with build_and_start(toolchain, context) as (bare, built):
         if built is None:
             return verdict(bare).report
+        if steps is not None:
+            return _use(toolchain, built, lying, steps)
         with built.copy(lying) as folder:
             done = toolchain.start(folder, start, ends=stdin is not None)
     return _tell(done.facts, done.rule)
@@ -94,6 +107,33 @@ def _tell(facts: Mapping[str, Any], rule: str) -> str:
     stdout, stderr = (str(text)[-_LONGEST:] for text in facts.get("streams", ("", "")))
     ending = "it did not come to its end" if facts.get("still_running") else f"exit status {facts.get('exit_status')}"
     return _report("tried", command=facts.get("command", ""), stdout=stdout, stderr=stderr, ending=ending, rule=rule)
+
+
+def _use(toolchain: Toolchain, built: BuiltSoftware, files: Mapping[str, str], given: Sequence[object]) -> str:
+    """How steps went, and what was to be seen after the last one."""
+    steps = read_steps([*given]) if given else ()
+    if steps is None:
+        return f"These are no steps that somebody can do: {_first_unfit(given)}"
+    with built.copy(files) as folder:
+        driven = toolchain.drive(folder, steps)
+    return _tell_use(steps, driven) if driven else _report("used", driven=None)
+
+
+def _tell_use(steps: Sequence[Step], driven: Driven) -> str:
+    """How each step went; the answers of a service stand beside its requests."""
+    pairs = [(describe_step(step), one.seen if step.kind == "request" else "")
+             for step, one in zip(steps, driven.steps, strict=False)]
+    last = driven.steps[-1].seen if driven.steps else driven.seen
+    is_answer = bool(pairs) and steps[len(pairs) - 1].kind == "request"
+    return _report("used", driven=driven, told=pairs, undone=[describe_step(step) for step in steps[len(pairs):]],
+                   differs=UsedCheck(tuple(steps), driven).differs, seen="" if is_answer else last[:_LONGEST],
+                   stderr=stable_text(driven.stderr, {})[-_LONGEST:])
+
+
+def _first_unfit(given: Sequence[object]) -> str:
+    """The first step that is none, or how many there may be."""
+    unfit = [one for one in given if read_steps([one]) is None]
+    return f"{unfit[0]!r:.200}" if unfit else f"give at most {MOST_STEPS}"
 
 
 @tool(reads=("software",))

@@ -8,30 +8,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.products import SERVICE, TODO
 from tests.tools.software.conftest import Drive, Use
 
 pytestmark = pytest.mark.tool
 in_a_browser = pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not here")
 with_node = pytest.mark.skipif(not shutil.which("node"), reason="node is not here")
 
-TODO = {
-    "index.html": """<!doctype html><html><head><title>To-do</title></head><body><h1>My list</h1>
-<form id="form"><label for="task">Task</label> <input id="task">
-<label>Kind <select id="kind"><option>home</option><option>work</option></select></label> <button>Add</button></form>
-<ul id="list"></ul><button id="clear">Clear</button><p>Total: <b id="total">0</b></p>
-<script src="app.js"></script></body></html>""",
-    "app.js": """const at = id => document.getElementById(id);
-at("form").addEventListener("submit", event => {
-  event.preventDefault();
-  if (!at("task").value) { alert("Type something"); return; }
-  const item = document.createElement("li");
-  item.textContent = `${at("task").value} (${at("kind").value})`;
-  at("list").append(item);
-  at("task").value = "";
-  at("total").textContent = at("list").children.length;
-});
-at("clear").onclick = () => { if (confirm("Sure?")) { at("list").innerHTML = ""; at("total").textContent = 0; } };
-"""}
 TODO_TASK = 'A to-do page with a field "Task" and a button "Add".'
 TODO_CHECKS = [{"about": "adds", "steps": [
     {"type": "Milk", "into": "Task"}, {"choose": "work", "from": "Kind"}, {"press": "Add"}, {"reads": "Milk (work)"},
@@ -77,35 +60,6 @@ def test_a_game_on_a_canvas_is_only_photographed(use: Use) -> None:
     assert verdict.evidence["pictures"] == {"Screenshot": "screenshot.png"}
 
 
-SERVICE = '''\
-import json
-from http.server import BaseHTTPRequestHandler, HTTPServer
-
-ITEMS = []
-
-
-class Handler(BaseHTTPRequestHandler):
-    def answer(self, status, value):
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(json.dumps(value).encode())
-
-    def do_GET(self):
-        if self.path == "/health":
-            self.answer(200, {"status": "ok"})
-        elif self.path == "/items":
-            self.answer(200, ITEMS)
-        else:
-            self.answer(404, {"error": "unknown"})
-
-    def do_POST(self):
-        ITEMS.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        self.answer(201, ITEMS[-1])
-
-
-if __name__ == "__main__":
-    HTTPServer(("localhost", 8000), Handler).serve_forever()
-'''
 NODE = """const http = require("http");
 const items = [];
 http.createServer((request, response) => {

@@ -9,36 +9,12 @@ from typing import Any
 import pytest
 
 from chatdev.tools.software.trial.using import lacking_buttons
+from tests.support.products import CALCULATOR
 from tests.tools.software.conftest import Drive, Use
 
 pytestmark = [pytest.mark.tool, pytest.mark.skipif(not shutil.which("Xvfb"), reason="Xvfb is not here")]
 
 TASK = "A calculator in a window, with the buttons 0-9, +, -, *, / and =."
-CALCULATOR = '''\
-import tkinter as tk
-
-
-class Calculator(tk.Tk):
-    def __init__(self):
-        super().__init__()
-        self.title("Calculator")
-        self.display = tk.Entry(self)
-        self.display.grid(row=0, column=0, columnspan=4)
-        for n, key in enumerate("789/456*123-0.=+"):
-            tk.Button(self, text=key, command=lambda key=key: self.press(key)).grid(row=1 + n // 4, column=n % 4)
-
-    def press(self, key):
-        if key == "=":
-            result = eval(self.display.get())
-            self.display.delete(0, "end")
-            self.display.insert(0, str(result))
-        else:
-            self.display.insert("end", key)
-
-
-if __name__ == "__main__":
-    Calculator().mainloop()
-'''
 ADDS = [{"about": "adds", "steps": [{"press": "5"}, {"press": "+"}, {"press": "3"}, {"press": "="}, {"reads": "8"},
                                     {"title": "Calculator"}]}]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
+from tests.support.products import CALCULATOR, SERVICE, TODO
 
 Ask = Callable[..., str]
 MAIN = "import sys\nfrom shop.prices import total\nprint(total(map(int, sys.argv[1:])), sys.stdin.read().strip())\n"
@@ -71,6 +74,48 @@ def test_what_cannot_be_started_says_why(ask: Ask) -> None:
     assert "SyntaxError" in ask("try", {"main.py": "print((1)\n"})
     assert ask("try", files={"../x": ""}) == "The files cannot be put beside it: give texts by relative paths."
     assert ask("try", arguments=["\0"]) == "Nobody can type that (signs)."
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(not shutil.which("Xvfb"), reason="Xvfb is not here")
+def test_a_window_is_used_by_steps(ask: Ask) -> None:
+    window = {"main.py": CALCULATOR}
+    said = ask("try", window, steps=[{"press": "5"}, {"press": "+"}, {"press": "3"}, {"press": "="}, {"reads": "8"}])
+    assert said.splitlines()[-4:-1] == ["(it shows)", "Calculator", "8"]
+    assert said.splitlines()[-1].startswith("(can be pressed) 7 | 8 | 9")
+    assert "(can be pressed) 7 | 8" in ask("try", window, steps=[])
+    lacking = ask("try", window, steps=[{"press": "5"}, {"press": "√"}, {"press": "3"}])
+    assert "→ there is no “√”\n(not done) press “3”\n(it shows)\nCalculator\n5\n" in lacking
+
+
+@pytest.mark.tool
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not here")
+def test_a_page_is_used_by_steps(ask: Ask) -> None:
+    said = ask("try", TODO, steps=[{"type": "Milk", "into": "Task"}, {"press": "Add"}])
+    assert said.startswith("- type “Milk” into “Task”\n- press “Add”\n(it shows)\nTo-do\n")
+    assert "Milk (home)" in said
+    assert "→ it does not show “Tea”" in ask("try", TODO, steps=[{"reads": "Tea"}])
+
+
+@pytest.mark.tool
+def test_a_service_is_asked_and_its_answers_are_shown(ask: Ask) -> None:
+    said = ask("try", {"main.py": SERVICE}, steps=[{"request": "POST /items", "body": {"name": "milk"}},
+                                                   {"request": "GET /items"}])
+    assert '- POST /items\n201 {"name": "milk"}\n- GET /items\n200 [{"name": "milk"}]' in said
+    assert "at least one request" in ask("try", {"main.py": SERVICE}, steps=[])
+    assert "→ nothing listens" in ask("try", {"main.py": "print(1)"}, steps=[{"request": "GET /"}])
+
+
+def test_steps_that_are_none_are_named(ask: Ask) -> None:
+    window = {"main.py": "print(1)"}
+    assert ask("try", window, steps=[{"press": "a"}, {"push": "b"}]).endswith("can do: {'push': 'b'}")
+    assert ask("try", window, steps=[{"press": "a"}] * 31).endswith("give at most 30")
+    assert ask("try", window, steps=[{"press": "a"}], arguments=["x"]).startswith("Give either steps or")
+
+
+def test_the_schemas_of_the_tools_are_short() -> None:
+    tools = [registry()[f"software.{name}"] for name in ("tree", "read", "search", "try", "test")]
+    assert sum(len(json.dumps({"about": tool.about, **tool.parameters})) for tool in tools) < 2600
 
 
 @pytest.mark.tool
