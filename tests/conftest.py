@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import signal
@@ -14,7 +15,8 @@ from hypothesis import settings
 
 from tests.support.chat_server import ChatServer
 
-settings.register_profile("busy", deadline=None)  # a machine that is busy with other things is slow now and then
+settings.register_profile("busy", deadline=None,  # a machine that is busy with other things is slow now and then
+                          max_examples=50)
 settings.load_profile("busy")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a script, and those of nohup, are
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # started to ignore these, and programs of the tests would do so too
@@ -22,11 +24,29 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # containers set it, and then e
 sys.dont_write_bytecode = False  # the tests start would compile all of chatdev again
 
 
+gc.disable()  # until all tests are collected: they are there to the end, and need not be looked through again and again
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Homes to be, one for each test; pytest would look through all there are for a free number."""
+    """Empty homes, one for each test; one that a test left empty is the next one's."""
     folder = tmp_path_factory.mktemp("homes")
-    return (folder / str(number) for number in itertools.count())
+
+    def homes() -> Iterator[Path]:
+        for number in itertools.count():
+            (home := folder / str(number)).mkdir()
+            while home.is_dir() and not any(home.iterdir()):
+                yield home
+    return homes()
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +58,6 @@ def _own_home(request: pytest.FixtureRequest, _homes: Iterator[Path], monkeypatc
     if request.node.get_closest_marker("model"):
         return
     home = next(_homes)
-    home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -60,13 +60,16 @@ def schema_problem(schema: dict[str, Any]) -> str | None:
     may take ever longer is looked at in the child of `chatdev.isolation`."""
     if not schema:
         return "the form `json` needs a schema; write e.g. `schema: {type: object, properties: {…}, required: […]}`"
-    text = json.dumps(schema)
-    if not any(f'"{word}' in text for word in _LABORIOUS):
-        return _first_problem(schema)
     try:
-        return find_problem(text)
+        return _known_problem(json.dumps(schema))
     except EndlessSchema as error:
         return f"the schema cannot be checked: {error}; make it simpler"
+
+
+@lru_cache(maxsize=64)  # the standard's own schema is slow, and companies have the same ones again and again
+def _known_problem(schema: str) -> str | None:
+    laborious = any(f'"{word}' in schema for word in _LABORIOUS)
+    return find_problem(schema) if laborious else _first_problem(json.loads(schema))
 
 
 @isolate(EndlessSchema)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -28,8 +29,9 @@ def spare_user() -> int:
 
 
 def hand_over(folder: Path, user: int) -> None:
-    """Give the throwaway copy to the user the program will run as. (By chown, since an earlier program may have left
-    folders in it that are deeper than Python follows.)"""
+    """Give the throwaway copy to the user the program will run as."""
+    if _give(folder, user, user):
+        return
     done = subprocess.run(["chown", "-hR", f"{user}:{user}", "--", str(folder)], capture_output=True, check=False,
                           stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -57,6 +59,9 @@ def remove_folder(folder: Path) -> None:
     shutil.rmtree gives up on folders that may not be written and on very deep ones, and what cleans up behind
     tempfile.TemporaryDirectory in Python 3.11 follows links.
     """
+    with contextlib.suppress(OSError, RecursionError):  # the usual one, without a process
+        shutil.rmtree(folder)
+        return
     for command in (("/bin/rm", "-rf"), ("/bin/chmod", "-R", "u+rwx"), ("/bin/rm", "-rf")):
         subprocess.run([*command, "--", str(folder)], capture_output=True, check=False, stdin=subprocess.DEVNULL)
         if not os.path.lexists(folder):
@@ -66,9 +71,27 @@ def remove_folder(folder: Path) -> None:
 def take_back(folder: Path) -> None:
     """Make `folder` with all that is in it ours again, where a sandbox handed it over to a program's user (as root);
     that ends the rights of set-user-id files, too. Raises OSError."""
-    if os.geteuid() == 0:
+    if os.geteuid() == 0 and not _give(folder, os.geteuid(), os.getegid()):
         subprocess.run(["chown", "-hR", f"{os.geteuid()}:{os.getegid()}", "--", str(folder)], capture_output=True,
                        check=False, stdin=subprocess.DEVNULL)
+
+
+def _give(folder: Path, user: int, group: int) -> bool:
+    """Whether the usual folder was given away without a process: one that is not deeper than Python follows."""
+    try:
+        for path, folders, files, descriptor in os.fwalk(folder, onerror=_raise):
+            if path.count(os.sep) > _DEEPEST:
+                return False
+            os.chown(descriptor, user, group)
+            for name in (*folders, *files):
+                os.chown(name, user, group, dir_fd=descriptor, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 def _usage(folder: int, limit: int, depth: int) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.face_packages import put_company, put_package
+from tests.support.processes import running_program
 
 ROWS = """commands={'plant': Command('plant.commands:plant', 'Say what is known of tanks.')},
           data_sets={'tanks': Command('plant.commands:tanks', 'Ask about tanks.')},
@@ -49,6 +52,24 @@ from chatdev.cli.app import main
 main()
 """
 
+CALLS = """
+import json, os, sys, tempfile
+from chatdev.cli import app
+for line in open(0, closefd=False):
+    with tempfile.TemporaryFile() as said:
+        child = os.fork()
+        if not child:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(said.fileno(), 1)
+            os.dup2(said.fileno(), 2)
+            sys.argv = json.loads(line)
+            app.main()
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said.seek(0)
+        print(json.dumps([status, said.read().decode()]), flush=True)
+"""
+
 Chatdev = Callable[..., tuple[int, str]]
 
 
@@ -60,22 +81,40 @@ def path(tmp_path: Path) -> list[str]:
 
 
 @pytest.fixture
-def chatdev(here: Path, path: list[str]) -> Chatdev:
-    """Call the command in a process of its own; its exit code and what it printed."""
-    def call(*arguments: str, program: tuple[str, ...] = ("-m", "chatdev")) -> tuple[int, str]:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")])}
-        done = subprocess.run([sys.executable, *program, *arguments], cwd=here, env=environment, check=False, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
-        return done.returncode, done.stdout
-    return call
+def chatdev(here: Path, path: list[str]) -> Iterator[Chatdev]:
+    """Call the command in a process of its own; its exit code and what it printed. What all calls import is imported
+    once, in a process that each of theirs is a copy of."""
+    with contextlib.ExitStack() as stack:
+        def start() -> subprocess.Popen[str]:
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")])}
+            return stack.enter_context(running_program([sys.executable, "-c", CALLS], cwd=here, env=environment,
+                                                       text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+
+        begun: list[subprocess.Popen[str]] = []
+
+        def call(*arguments: str) -> tuple[int, str]:
+            if not begun:  # by now the test has put all of its packages on the path
+                begun.append(start())
+            asked, answers = begun[0].stdin, begun[0].stdout
+            assert asked
+            assert answers
+            print(json.dumps(["chatdev", *arguments]), file=asked, flush=True)
+            status, out = json.loads(answers.readline())
+            return status, out
+        yield call
+        for process in begun:
+            process.communicate(timeout=100)
 
 
 @pytest.mark.parametrize(("arguments", "commands"), [
     (["--help"], False), (["eval", "--help"], False), (["companies"], False), (["doctor"], False),
     (["run", "a tank", "--company", "tank", "--model", "local", "--dry-run"], False), (["plant", "--help"], True)])
-def test_a_command_is_imported_only_when_it_is_called(chatdev: Chatdev, arguments: list[str], commands: bool) -> None:
+def test_a_command_is_imported_only_when_it_is_called(here: Path, path: list[str], arguments: list[str],
+                                                      commands: bool) -> None:
     """Of our departments, too, no module but the one with the face is imported."""
-    _, out = chatdev(*arguments, program=("-c", LISTING))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")])}
+    out = subprocess.run([sys.executable, "-c", LISTING, *arguments], cwd=here, env=environment, check=False, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100).stdout
     names = out.rpartition("IMPORTED ")[2].split()
     assert ("plant" in names, "plant.commands" in names) == (True, commands), out
     own = {name for name in names if name.startswith("chatdev.departments") and name.count(".") > 2}

@@ -21,7 +21,7 @@ from chatdev.runner.resources import open_resources
 from chatdev.workspace.run_folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
-ARCHIVES = sorted((ROOT / "benchmarks" / "results").glob("*_journals.tar.xz"))
+ARCHIVES = {path.name: path for path in sorted((ROOT / "benchmarks" / "results").glob("*_journals.tar.xz"))}
 EXAMPLES = [*sorted(bundled_folder("company_config").glob("*/examples/**/*.jsonl")),
             *sorted(Path(__file__).with_name("journals").glob("*.jsonl"))]
 STEPS = ("PhaseStarted", "Uttered", "DeliveryApplied", "DeliveryRefused", "PhaseFinished", "StepSkipped")
@@ -36,16 +36,13 @@ REWORDED = {
 versions. None may be added."""
 
 
-@pytest.fixture(scope="module")
-def journals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
-    """The journals by where they are kept."""
-    found = {"examples": EXAMPLES}
-    for archive in ARCHIVES:
-        folder = tmp_path_factory.mktemp("archive")
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
-        found[archive.name] = sorted(folder.rglob("*.jsonl"))
-    return found
+def journals(name: str, folder: Path) -> list[Path]:
+    """Those of the examples, or of an archive, which is unpacked in the folder."""
+    if name == "examples":
+        return EXAMPLES
+    with tarfile.open(ARCHIVES[name]) as tar:
+        tar.extractall(folder, filter="data")
+    return sorted(folder.rglob("*.jsonl"))
 
 
 def replay(journal: Path) -> tuple[RunExecution, RecordedRun, list[Event]]:
@@ -70,10 +67,11 @@ def steps(records: Iterable[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
                    if one["kind"] in STEPS and one.get("utterance") != "report"), key=repr)
 
 
-@pytest.mark.parametrize("name", ["examples", *(archive.name for archive in ARCHIVES)])
-def test_every_journal_plays_to_its_recorded_end(name: str, journals: dict[str, list[Path]]) -> None:
-    assert journals[name]
-    for journal in journals[name]:
+@pytest.mark.parametrize("name", ["examples", *ARCHIVES])
+def test_every_journal_plays_to_its_recorded_end(name: str, tmp_path: Path) -> None:
+    found = journals(name, tmp_path)
+    assert found
+    for journal in found:
         execution, recorded, events = replay(journal)
         assert execution.log.run.status == recorded.status, journal
         assert execution.playback.calls_found == len(recorded.finished), journal

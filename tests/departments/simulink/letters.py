@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,13 @@ _ALIKE = str.maketrans("0OoIl|", "ooolll")  # letters that nobody tells apart wi
 
 
 class LabelReader:
-    """rapidocr, one line at a time."""
+    """rapidocr, one line at a time: first on pieces that are not widened, which takes half as long, then as it is."""
 
     def __init__(self) -> None:
         from rapidocr_onnxruntime import RapidOCR
 
-        self._reader: Any = RapidOCR(intra_op_num_threads=1, inter_op_num_threads=1)
+        self._readers: list[Any] = [RapidOCR(intra_op_num_threads=1, inter_op_num_threads=1, **width)
+                                    for width in ({"rec_img_shape": [3, 48, 96]}, {})]
 
     def misread(self, picture: Picture) -> list[tuple[str, str]]:
         """The names that are read otherwise, as they are and as they are read; from the picture as it is handed in."""
@@ -36,20 +38,21 @@ class LabelReader:
             high = (room.bottom - room.top) / max(1, len(frame.name))
             for number, line in enumerate(frame.name):
                 top = room.top + high * number
-                for around in _AROUND:
+                for reader, around in product(self._readers, _AROUND):
                     left, right = room.left - around - view.left, room.right + around - view.left
                     upper, lower = top - 1 - view.top, top + high + 1 - view.top
-                    found = self._read(image.crop((int(scale * left), int(scale * upper), int(scale * right),
-                                                   int(scale * lower))))
+                    found = _read(reader, image.crop((int(scale * left), int(scale * upper), int(scale * right),
+                                                      int(scale * lower))))
                     if _plain(line) in _plain(found):
                         break
                 else:
                     wrong.append((name, found))
         return wrong
 
-    def _read(self, piece: Image.Image) -> str:
-        text: str = self._reader(np.asarray(piece), use_det=False, use_cls=False, use_rec=True)[0][0][0]
-        return text
+
+def _read(reader: Any, piece: Image.Image) -> str:
+    text: str = reader(np.asarray(piece), use_det=False, use_cls=False, use_rec=True)[0][0][0]
+    return text
 
 
 def _plain(text: str) -> str:
