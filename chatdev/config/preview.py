@@ -10,6 +10,7 @@ from chatdev.config.inception import Surroundings, ToolDescription, system_promp
 from chatdev.config.phases import Phase, bare_name
 from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.schema_text import call_schema
 from chatdev.config.settings import profile_of
 from chatdev.config.steps import walk
 from chatdev.config.templates import render, variables
@@ -122,7 +123,8 @@ def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any])
     company, phase = show.company, show.company.phases[name]
     role = phase.assistant if speaker == "assistant" else phase.instructor or phase.assistant
     sizes = show.sizes(phase, role)
-    tools = [show.tools[tool] for tool in tools_of(company, phase, speaker, sizes) if tool in show.tools]
+    offered = (show.tools[tool] for tool in tools_of(company, phase, speaker, sizes) if tool in show.tools)
+    tools = [tool._replace(parameters=call_schema(tool.parameters, sizes)) for tool in offered]
     try:
         found = Surroundings(values, tools, has_software="software" in phase.reads, sizes=sizes)
         return system_prompt(company, name, speaker, found)
