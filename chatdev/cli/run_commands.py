@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from chatdev.runner.api import Company
 from chatdev.runner.inputs import InputValue, gather_inputs
 from chatdev.runner.model_line import describe_models
 from chatdev.runner.options import RunOptions
+from chatdev.runner.plan import software_at
 from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__
@@ -74,7 +76,7 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     options = RunOptions(inputs=inputs, model=given["model"], base_url=given["base_url"], trust=given["trust"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
-        _show_dry_run(company, task, inputs, model=given["model"], base_url=given["base_url"])
+        _show_dry_run(company, task, inputs, software, given)
         return 0
     return ask_for_consent(lambda: show.follow(
         lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given)))
@@ -152,19 +154,24 @@ def replay(path: Path, **given: Any) -> int:
     return show.follow(lambda **seen: api.replay(path, **seen, **given))
 
 
-def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue], *, model: str | None,
-                  base_url: str | None) -> None:
+def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue], software: Path | None,
+                  options: Mapping[str, Any]) -> None:
     """Print every phase's prompts, as far as they are known now, and the estimate."""
     user = user_settings()
     given = gather_inputs(company.config, task, inputs).visible
-    default = default_model(model, base_url, user=user)
-    tools = described_tools(company.config, KnownTools())
-    for shown in preview(company.config, given, tools, default=default, profiles=user.models):
+    default = default_model(options["model"], options["base_url"], user=user)
+    prompts = preview(company.config, given, described_tools(company.config, KnownTools()), default=default,
+                      profiles=user.models, software=software_at(software).files, language=options["language"])
+    for shown in prompts:
         click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
         click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
+        if shown.tools:
+            click.echo(click.style("[tools]", dim=True))
+            for tool in shown.tools:
+                click.echo(f"{tool.name}: {tool.description} {json.dumps(tool.parameters)}")
         rest = "" if shown.known else " (‹…› is not known yet)"
         click.echo(f"{click.style(f'[opening{rest}]', dim=True)}\n{shown.opening}\n")
-    guess = estimate(company.config, given, default, user.models)
+    guess = estimate(company.config, prompts, default, user.models)
     click.echo(click.style("estimate", bold=True))
     click.echo(f"  at least  {_format_load(guess.least)}")
     click.echo(f"  at most   {_format_load(guess.most) if guess.most else 'known only when it runs'}")

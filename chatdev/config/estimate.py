@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -10,7 +11,7 @@ from typing import Any
 
 from chatdev.config.inception import tools_of
 from chatdev.config.phases import Phase, phase_limits
-from chatdev.config.preview import preview
+from chatdev.config.preview import PhasePreview
 from chatdev.config.profiles import ModelProfile, ModelSettings
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import profile_of
@@ -57,22 +58,27 @@ class _Rules:
     profiles: Sequence[ModelProfile]
 
 
-def estimate(company: CompanyConfig, inputs: Mapping[str, Any], default: ModelSettings | None = None,
+def estimate(company: CompanyConfig, shown: Iterable[PhasePreview], default: ModelSettings | None = None,
              profiles: Sequence[ModelProfile] = ()) -> Estimate:
-    """The estimate for a run with the default model `default`; `profiles` are the user's own.
+    """The estimate for a run with the default model `default` whose prompts are `shown` (`preview`); `profiles` are
+    the user's own.
 
     Least: conditional steps are skipped, loops leave after their first step, feedback passes at once (no call), an
     instructor who opens concludes at once and any other phase ends with its first response (one call, or those drafts
     that are asked for at once). Most: every loop and every round is used up, with all drafts, questions and their
     answers as far as the phase's budget of calls lets them, and the reflections. Not counted:
     repeated requests, unreadable responses, tool calls within a turn. A token is 4 characters, a reply 400 tokens,
-    and every call reads the system prompt, the opening and what was said before it in the phase (at most `window`
-    exchanges; where memory is fresh, what was said in its round).
+    and every call reads the system prompt, its tools, the opening and what was said before it in the phase (at most
+    `window` exchanges; where memory is fresh, what was said in its round).
     """
-    sizes = {shown.phase: (len(shown.system) + len(shown.opening)) // CHARACTERS
-             for shown in preview(company, inputs, default=default, profiles=profiles)}
+    sizes = {one.phase: _prompt_tokens(one) for one in shown}
     rules = _Rules(company, sizes, default or ModelSettings(), profiles)
     return Estimate(_sum(_least(rules, step) for step in company.chain), _most_of(rules, company.chain))
+
+
+def _prompt_tokens(shown: PhasePreview) -> int:
+    tools = sum(len(tool.description) + len(json.dumps(tool.parameters)) for tool in shown.tools)
+    return (len(shown.system) + len(shown.opening) + tools) // CHARACTERS
 
 
 def _least(rules: _Rules, step: Step) -> Load:

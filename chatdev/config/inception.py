@@ -72,7 +72,7 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
         "guidance": _guidance(phase, phase_name, speaker, found),
         "tools": tools,
         "native_tools": found.native_tools,
-        "tool_text": "" if found.native_tools else tool_text(company, tools),
+        "tool_text": "" if found.native_tools else tool_text(company, tools, found.sizes),
         "form": phase.solution.form,
         "form_text": form_text(company, phase, has_software=found.has_software, example=found.example,
                                sizes=found.sizes),
@@ -118,9 +118,9 @@ def tools_of(company: CompanyConfig, phase: Phase, speaker: Speaker, sizes: Size
     return phase.tools if speaker == "assistant" and phase.tools is not None else role.tools
 
 
-def tool_text(company: CompanyConfig, tools: Sequence[Mapping[str, Any]]) -> str:
+def tool_text(company: CompanyConfig, tools: Sequence[Mapping[str, Any]], sizes: Sizes) -> str:
     """How to call tools, for models without native tool calls; empty when there are none."""
-    return render(company.protocol.tools, {"tools": tools}, "protocol.tools") if tools else ""
+    return render(company.protocol.tools, {"tools": tools, "sizes": sizes}, "protocol.tools") if tools else ""
 
 
 def _inputs(company: CompanyConfig, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from chatdev.config.inception import Surroundings, ToolDescription, system_promp
 from chatdev.config.phases import Phase, bare_name
 from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.schema_text import call_schema
 from chatdev.config.settings import profile_of
 from chatdev.config.steps import walk
 from chatdev.config.templates import render, variables
@@ -19,8 +20,9 @@ from chatdev.events import Speaker
 
 @dataclass(frozen=True, slots=True)
 class PhasePreview:
-    """The prompts of one side of one phase. `place` is the key path of its step; not `known`: the opening holds
-    ‹placeholders› for what earlier steps will have written."""
+    """The prompts of one side of one phase. `place` is the key path of its step; `tools` are those that its model is
+    given through the API (others are in `system`, in words); not `known`: the opening holds ‹placeholders› for what
+    earlier steps will have written."""
 
     place: str
     phase: str
@@ -29,6 +31,7 @@ class PhasePreview:
     system: str
     opening: str
     known: bool
+    tools: tuple[ToolDescription, ...] = ()
 
 
 class Placeholder:
@@ -60,14 +63,15 @@ class Placeholder:
 
 def preview(company: CompanyConfig, inputs: Mapping[str, Any],
             tools: Mapping[str, ToolDescription] | None = None, *, default: ModelSettings | None = None,
-            profiles: Sequence[ModelProfile] = ()) -> list[PhasePreview]:
+            profiles: Sequence[ModelProfile] = (), software: Mapping[str, bytes] | None = None,
+            language: str = "") -> list[PhasePreview]:
     """The prompts of every phase step of the chain, in order, instructor before assistant; loops once.
 
-    `inputs` are the visible inputs by name; `tools` are the tools by name, shown as to a model without native tool
-    calls (those that are not given are left out). `default` is the default model, whose sizes the prompts go by;
-    `profiles` are the user's own.
+    `inputs` are the visible inputs by name; `tools` are the tools by name (those that are not given are left out).
+    `default` is the default model, by whose profile the prompts go; `profiles` are the user's own. `software` is what
+    is handed in, by path; `language` is that of the documents.
     """
-    show = _Show(company, inputs, tools or {}, default or ModelSettings(), profiles)
+    show = _Show(company, inputs, tools or {}, default or ModelSettings(), profiles, software or {}, language)
     return [shown for path, step in walk(company.chain) if step.phase_named
             for shown in _of_step(show, ".".join(map(str, path)), step.phase_named)]
 
@@ -79,26 +83,35 @@ class _Show:
     tools: Mapping[str, ToolDescription]
     default: ModelSettings
     profiles: Sequence[ModelProfile]
+    software: Mapping[str, bytes]
+    language: str
 
-    def sizes(self, phase: Phase, role: str) -> Sizes:
-        """What the model of `role` can do at a time."""
-        return profile_of(self.company, phase, role, self.default, self.profiles).sizes
+    def profile(self, phase: Phase, role: str) -> ModelProfile:
+        """What is known of the model of `role`."""
+        return profile_of(self.company, phase, role, self.default, self.profiles)
+
+    def values(self, phase: Phase) -> dict[str, Any]:
+        """What the phase reads, as far as it is known."""
+        values = known_values(self.company, phase, self.inputs)
+        return {**values, "software": self.software} if self.software and "software" in values else values
 
 
 def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
-    company, inputs = show.company, show.inputs
-    phase = company.phases[name]
-    values = known_values(company, phase, inputs)
+    phase = show.company.phases[name]
+    values = show.values(phase)
     unknown = {key for key, value in values.items() if isinstance(value, Placeholder)}
-    given = {"sizes": show.sizes(phase, phase.assistant), **values}
+    given = {"sizes": show.profile(phase, phase.assistant).sizes, **values}
     opening = shown_text(phase.opening, given, f"phases.{name}.opening")
     sides: list[tuple[Speaker, str | None]] = [("instructor", phase.instructor), ("assistant", phase.assistant)]
     for speaker, role in sides:
         if role is None:
             continue
         text = phase.guidance.instructor if speaker == "instructor" else phase.guidance.assistant
-        yield PhasePreview(place, name, role, speaker, _system(show, name, speaker, values), opening,
-                           not unknown & (variables(phase.opening) | variables(text)))
+        profile = show.profile(phase, role)
+        tools = _tools_for(show, phase, speaker, profile.sizes)
+        yield PhasePreview(place, name, role, speaker, _system(show, name, speaker, values, tools), opening,
+                           not unknown & (variables(phase.opening) | variables(text)),
+                           tools if profile.native_tools else ())
 
 
 def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,13 +131,20 @@ def shown_text(template: str, values: Mapping[str, Any], where: str) -> str:
         return template
 
 
-def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any]) -> str:
+def _tools_for(show: _Show, phase: Phase, speaker: Speaker, sizes: Sizes) -> tuple[ToolDescription, ...]:
+    """What one side of a phase may use, as a model of these sizes gets it."""
+    offered = (show.tools[tool] for tool in tools_of(show.company, phase, speaker, sizes) if tool in show.tools)
+    return tuple(tool._replace(parameters=call_schema(tool.parameters, sizes)) for tool in offered)
+
+
+def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any],
+            tools: Sequence[ToolDescription]) -> str:
     company, phase = show.company, show.company.phases[name]
     role = phase.assistant if speaker == "assistant" else phase.instructor or phase.assistant
-    sizes = show.sizes(phase, role)
-    tools = [show.tools[tool] for tool in tools_of(company, phase, speaker, sizes) if tool in show.tools]
+    profile = show.profile(phase, role)
     try:
-        found = Surroundings(values, tools, has_software="software" in phase.reads, sizes=sizes)
+        found = Surroundings(values, tools, profile.native_tools, has_software="software" in phase.reads,
+                             documents_language=show.language, sizes=profile.sizes)
         return system_prompt(company, name, speaker, found)
     except ConfigError:
         return company.protocol.system

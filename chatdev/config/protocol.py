@@ -26,7 +26,7 @@ PROTOCOL_VARIABLES: dict[str, frozenset[str]] = {
     }),
     "text": _FORM, "choice": _FORM, "files": _FORM, "files_partial": _FORM, "as_file": _FORM, "json": _FORM,
     "list": _FORM,
-    "tools": frozenset({"tools"}),
+    "tools": frozenset({"tools", "sizes"}),
     "observation": frozenset({"tool", "result"}),
     "tool_calls_used_up": frozenset({"limit"}),
     "same_call": frozenset({"tool", "times"}),

@@ -14,6 +14,7 @@ from jinja2.environment import TemplateExpression
 from jinja2.meta import find_undeclared_variables
 from jinja2.parser import Parser
 
+from chatdev.config.schema_text import type_text
 from chatdev.config.template_limits import LimitedEnvironment
 from chatdev.config.template_meter import measure_rendering
 from chatdev.errors import ConfigError, ExpressionError
@@ -24,7 +25,7 @@ def render(template: str, values: Mapping[str, Any], where: str) -> str:
     """`template` with `values`; `where` names it in errors, e.g. `phases.coding.opening`.
 
     Filters beside Jinja2's own: `listing` (a software as path lines and fenced blocks), `repository_map` (what of it a
-    request is about, within a number of tokens) and `tojson` (plain JSON).
+    request is about, within a number of tokens), `type_text` (a JSON schema as a type) and `tojson` (plain JSON).
     Raises ConfigError for a syntax error, a variable without a value or an operation the values do not allow.
     """
     try:
@@ -159,6 +160,7 @@ class DataEnvironment(LimitedEnvironment):
         super().__init__(undefined=undefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
         self.globals.clear()
         self.add_filter("tojson", to_json)
+        self.add_filter("type_text", type_text)
         self.add_filter("listing", listing)
         self.add_filter("repository_map", repository_map)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt, tools_of
 from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits
+from chatdev.config.schema_text import call_schema
 from chatdev.config.settled import settle
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
@@ -135,7 +136,8 @@ class PhaseRun:
         context, phase = self.context, self.phase
         role_model = context.role_model(self.name, role)
         sizes = role_model.profile.sizes
-        tools = tuple(context.toolbox.spec(name) for name in tools_of(context.company, phase, speaker, sizes))
+        offered = (context.toolbox.spec(name) for name in tools_of(context.company, phase, speaker, sizes))
+        tools = tuple(replace(tool, parameters=call_schema(tool.parameters, sizes)) for tool in offered)
         system = system_prompt(context.company, self.name, speaker, Surroundings(
             values={**context.inputs.values, **values},
             tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],

@@ -117,7 +117,7 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
     _refuse_secrets(company.resolved)  # every key is known now
     inputs = gather_inputs(company.config, task, options.inputs)
     refuse_blind(equipment.role_models, inputs.images)
-    handed_in = _software_at(options.software)
+    handed_in = software_at(options.software)
     if company.config.changes and not handed_in.files:
         raise ConfigError(f"company {company.config.company!r} changes software that is there; give it: --path FOLDER")
     refuse_oversize(company.config, handed_in.files, equipment.role_models)
@@ -276,7 +276,7 @@ def _folder_beside(path: Path, resources: Resources) -> NewFolder:
     return NewFolder(Path(options.warehouse or path.parent), options.name or _TIME.sub("", path.name))
 
 
-def _software_at(folder: str | Path | None) -> HandedIn:
+def software_at(folder: str | Path | None) -> HandedIn:
     """What the user hands in, without the values of secrets."""
     if folder is None:
         return HandedIn()

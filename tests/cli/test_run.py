@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -150,6 +151,22 @@ def test_a_dry_run_shows_prompts_and_estimate_and_touches_nothing(shop: Shop) ->
         assert shown in outcome.out
     assert shop.server.requests == []
     assert not shop.warehouse.exists()
+
+
+def test_a_dry_run_shows_and_counts_the_software_and_the_tools(shop: Shop, tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "main.py").write_text("print('old')\n" * 2000)
+    outcome = shop.command("run", "--dry-run", "--company", "maintain", "--model", "gpt-4o", "--path",
+                           str(tmp_path / "old"), "say new")
+    assert outcome.status == 0, outcome.err
+    assert "main.py" in outcome.out
+    assert "Write documents in English." in outcome.out
+    assert "software.read: Read a file of the software" in outcome.out
+    assert "You may use these tools" not in outcome.out
+    counted = re.search(r"at least +\d+ calls, (\d+) tokens in", outcome.out)
+    assert counted
+    assert int(counted[1]) > 6000
+    assert (tmp_path / "old" / "main.py").read_text() == "print('old')\n" * 2000
 
 
 def test_a_dry_run_of_the_bundled_company_needs_no_model(shop: Shop) -> None:

@@ -11,6 +11,7 @@ import pytest
 from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt
 from chatdev.config.load import load_company
 from chatdev.config.phases import Solution
+from chatdev.config.profiles import Sizes
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
 from chatdev.events import Speaker
@@ -82,7 +83,9 @@ def test_tools_are_described_in_words_only_where_the_model_needs_words(tmp_path:
     text = told(tmp_path, what, tools=[FIND])
     assert text.startswith("docs.find False ")
     assert "Finds <a> page." in text
-    assert '"word"' in text
+    assert "Arguments: {word?: string}" in text
+    small = told(tmp_path, what, tools=[FIND], sizes=Sizes(program="small"))
+    assert '"properties": {"word": {"type": "string"}}' in small
     assert told(tmp_path, what, tools=[FIND], native_tools=True) == "docs.find True "
     assert told(tmp_path, what) == " False "
 
@@ -100,7 +103,8 @@ def form(folder: Path, solution: str) -> str:
 
 def test_each_form_is_explained_with_what_belongs_to_it(tmp_path: Path) -> None:
     assert "red, green" in form(tmp_path, "{form: choice, options: [red, green]}")
-    assert '"kind"' in form(tmp_path, "{form: json, schema: {type: object, properties: {kind: {type: string}}}}")
+    kinds = "{form: json, schema: {type: object, properties: {kind: {type: string}}}}"
+    assert "{kind?: string}" in form(tmp_path, kinds)
     assert "manual.md" in form(tmp_path, "{form: files, as_file: manual.md}")
     assert "*.st" in form(tmp_path, "{form: files, only: ['*.st']}")
     assert form(tmp_path, "{form: list}") != form(tmp_path, "{form: text}")

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.estimate import Load, estimate
+from chatdev.config.estimate import Estimate, Load, estimate
 from chatdev.config.graph import chain_dot, chain_picture, chain_text
 from chatdev.config.inception import ToolDescription
 from chatdev.config.load import load_company
 from chatdev.config.preview import preview
 from chatdev.config.profiles import ModelSettings
+from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError, MissingProgram
 from tests.config.tiny import loaded
 
@@ -24,6 +25,11 @@ chain:
   - process: plan
   - {tool: software.run, writes: test}
 """
+
+
+def guess(company: CompanyConfig, inputs: dict[str, str], default: ModelSettings | None = None) -> Estimate:
+    """The estimate by the prompts as they are shown."""
+    return estimate(company, preview(company, inputs, default=default), default)
 
 
 def test_the_chain_is_drawn_as_a_tree(tmp_path: Path) -> None:
@@ -92,6 +98,31 @@ def test_tools_are_shown_to_who_may_use_them(tmp_path: Path) -> None:
     assert "Finds a page." not in narrowed.system
 
 
+def test_tools_are_shown_as_their_model_gets_them(tmp_path: Path) -> None:
+    company, parameters = loaded(tmp_path), {"type": "object", "additionalProperties": False}
+    tools = {"docs.find": ToolDescription("docs.find", "Finds a page.", parameters)}
+    _, coder, *_ = preview(company, {"task": "x"}, tools, default=ModelSettings(name="gpt-4o"))
+    assert coder.tools == (ToolDescription("docs.find", "Finds a page.", {"type": "object"}),)
+    assert "Finds a page." not in coder.system
+    _, coder, *_ = preview(company, {"task": "x"}, tools, default=ModelSettings(name="local"))
+    assert coder.tools == ()
+    assert "Finds a page." in coder.system
+
+
+def test_software_that_is_handed_in_is_shown_and_counted(tmp_path: Path) -> None:
+    company, default = loaded(tmp_path), ModelSettings(name="gpt-4o")
+    software = {"main.py": b"print('hello')\n" * 1000}
+    *_, bare = preview(company, {"task": "x"}, default=default)
+    shown = preview(company, {"task": "x"}, default=default, software=software)
+    assert "‹software›" in bare.opening
+    assert "print('hello')" in shown[-1].opening
+    most = estimate(company, shown, default).most
+    before = guess(company, {"task": "x"}, default).most
+    assert most
+    assert before
+    assert most.prompt_tokens > before.prompt_tokens + 3000
+
+
 def test_a_template_that_needs_the_real_value_is_shown_as_it_stands(tmp_path: Path) -> None:
     opening = "{% for k, v in plan.items() %}{{ k }}{% endfor %}"
     shown = preview(loaded(tmp_path, f"phases: {{coding: {{opening: '{opening}'}}}}"), {"task": "x"})
@@ -111,19 +142,19 @@ def test_a_hidden_input_is_shown_to_nobody(tmp_path: Path) -> None:
 
 def test_the_estimate_spans_from_no_rounds_to_all_of_them(tmp_path: Path) -> None:
     company = loaded(tmp_path, "phases: {planning: {rounds: 2}, coding: {rounds: 3, dehallucination: true}}")
-    span = estimate(company, {"task": "x"}, ModelSettings(name="gpt-4o"))
+    span = guess(company, {"task": "x"}, ModelSettings(name="gpt-4o"))
     assert span.most is not None
     # planning: 1 .. 2 responses, 1 instruction, 2 reflections; coding: 0 .. 3 x (response, question, answer) + 2 + 2
     assert (span.least.calls, span.most.calls) == (1, 5 + 13)
     assert span.least.cost is not None
     assert span.most.cost is not None
     assert 0 < span.least.cost < span.most.cost
-    assert estimate(company, {"task": "x"}, ModelSettings(name="unknown")).least.cost is None
+    assert guess(company, {"task": "x"}, ModelSettings(name="unknown")).least.cost is None
 
 
-def test_a_budget_of_calls_lowers_the_estimate(tmp_path: Path) -> None:
+def test_a_budget_of_calls_lowers_the_guess(tmp_path: Path) -> None:
     chain = "chain: [{phase: planning}, {tool: software.run, writes: test}]\n"
-    free, bound, observed = (estimate(loaded(tmp_path, f"{chain}phases: {{planning: {{{more}}}}}"), {"task": "x"}).most
+    free, bound, observed = (guess(loaded(tmp_path, f"{chain}phases: {{planning: {{{more}}}}}"), {"task": "x"}).most
                              for more in ("rounds: 4", "rounds: 4, budget: {calls: 3}", "on_no_solution: observed"))
     assert free
     assert bound
@@ -140,23 +171,23 @@ def test_the_estimate_counts_drafts(tmp_path: Path) -> None:
         tools = "" if "tools" in more else ", tools: []"
         company = loaded(tmp_path, f"{chain}phases: {{planning: {{{phase}{more}{tools}}}}}")
         for model in ("gpt-4o", "local"):
-            span = estimate(company, {"task": "x"}, ModelSettings(name=model))
+            span = guess(company, {"task": "x"}, ModelSettings(name=model))
             assert span.most is not None
             calls.append((span.least.calls, span.most.calls))
     assert calls == [(1, 3), (1, 3), (4, 8), (1, 8), (4, 6), (1, 6), (1, 8), (1, 8), (1, 3), (1, 6),
                      (0, 26), (0, 20)]
 
 
-def test_limits_of_small_models_lower_the_estimate(tmp_path: Path) -> None:
+def test_limits_of_small_models_lower_the_guess(tmp_path: Path) -> None:
     company = loaded(tmp_path)
-    small, large = (estimate(company, {"task": "x"}, ModelSettings(name=n)).most for n in ("local", "gpt-4o"))
+    small, large = (guess(company, {"task": "x"}, ModelSettings(name=n)).most for n in ("local", "gpt-4o"))
     assert small is not None
     assert large is not None
     assert small.calls < large.calls
 
 
 def test_a_loop_over_what_is_not_known_yet_has_no_upper_end(tmp_path: Path) -> None:
-    span = estimate(loaded(tmp_path, LOOPS), {"task": "x"})
+    span = guess(loaded(tmp_path, LOOPS), {"task": "x"})
     assert (span.least, span.most) == (Load(), None)
 
 
@@ -172,7 +203,7 @@ chain:
     solo = "about: x, assistant: boss, opening: x, writes: "
     company = loaded(tmp_path, f"{chain}phases: {{planning: {{rounds: 1}}, solo: {{{solo}s}}, solo2: {{{solo}t}}, "
                                "coding: {rounds: 1}}")
-    span = estimate(company, {"task": "x"})
+    span = guess(company, {"task": "x"})
     assert span.most is not None
     assert (span.least.calls, span.most.calls) == (3 + 2 + 1, 3 * 3 + 2 * 3 + 2 * 3 + 3)
 
@@ -181,4 +212,4 @@ def test_the_bundled_company_can_be_shown() -> None:
     company = load_company("chatdev")
     assert all(shown.system and shown.opening for shown in preview(company, {"task": "a clock"}))
     assert "success: " in chain_text(company)
-    assert estimate(company, {"task": "a clock"}).most is not None
+    assert guess(company, {"task": "a clock"}).most is not None

@@ -26,7 +26,7 @@ _WIDEST, _LONGEST = 240, 8000  # characters of a line, and of what a program pri
 _Words = Annotated[list[str] | None, Field(description="The words behind its command.", max_length=500)]
 _Typed = Annotated[str | None, Field(description="What is typed or piped into it.", max_length=20_000)]
 _UserFiles = Annotated[dict[str, str] | None,
-                       Field(description="Files that lie beside it, by their names.", max_length=20)]
+                       Field(description="Texts of files beside it, by name.", max_length=20)]
 _Steps = Annotated[list[dict[str, Any]] | None, Field(description=(
     'Of a window, page or service: {press: label}, {type: text, into: label}, {choose: text, from: label}, '
     '{reads: text}, {title: text}, {open: path}, {request: "POST /a", body or form, status, shows: [text]}; '
@@ -82,8 +82,7 @@ def _lines(data: bytes) -> list[str]:
 @tool(reads=("software",), name="software.try")
 def try_start(context: ToolContext, *, arguments: _Words = None, stdin: _Typed = None, files: _UserFiles = None,
               steps: _Steps = None) -> str:
-    """Start the software once, with arguments, input and files of your own, or use its window, page or service by
-    steps, and see what it shows and how it ends."""
+    """Start the software once, or use its window, page or service by steps, and see what it shows and how it ends."""
     toolchain, lying = toolchain_of(context), texts_by_path(files)
     if lying is None:
         return "The files cannot be put beside it: give texts by relative paths."
@@ -138,7 +137,7 @@ def _first_unfit(given: Sequence[object]) -> str:
 
 @tool(reads=("software",))
 def test(context: ToolContext) -> str:
-    """Run the tests that the software brings, and see which of them do not hold."""
+    """Run the software's own tests, and see which of them fail."""
     toolchain = toolchain_of(context)
     with build_and_start(toolchain, context) as (bare, built):
         if built is None:
