@@ -22,6 +22,7 @@ from types import MappingProxyType
 from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.settings import DefaultModel, find_default_model, user_settings
 from chatdev.department import Table
+from chatdev.departments.verilog import verilator
 from chatdev.doctor.department_rows import department_probes
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import ConsentMissing, MissingModel
@@ -40,7 +41,6 @@ from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.sources import Fetcher, sources
 from chatdev.tools.software.reading.languages import Language, languages
 from chatdev.tools.software.toolchains.project import find_programs
-from chatdev.tools.verilog import verilator
 
 _SECONDS = 5.0  # for a program to say its version
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many

@@ -16,18 +16,18 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
+from chatdev.departments.verilog.answer import NoAnswer, read_answer
+from chatdev.departments.verilog.bench import HiddenBench
+from chatdev.departments.verilog.equivalence import compare, require_yosys
+from chatdev.departments.verilog.judge import judge_answer
+from chatdev.departments.verilog.lint import lint
+from chatdev.departments.verilog.simulation import simulate_unexamined
+from chatdev.departments.verilog.target import USUAL
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.tasks import Task
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
-from chatdev.tools.verilog.answer import NoAnswer, read_answer
-from chatdev.tools.verilog.bench import HiddenBench
-from chatdev.tools.verilog.equivalence import compare, require_yosys
-from chatdev.tools.verilog.judge import judge_answer
-from chatdev.tools.verilog.lint import lint
-from chatdev.tools.verilog.simulation import simulate_unexamined
-from chatdev.tools.verilog.target import USUAL
 from chatdev.workspace.file_tree import explain_os_errors
 
 KINDS = ("combinational", "sequential", "fsm", "truth_table", "waveform")

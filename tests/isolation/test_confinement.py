@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.departments.verilog.slang import find_names
 from chatdev.doctor.checks import all_probes
 from chatdev.isolation import confinement as own
 from chatdev.isolation import parent
 from chatdev.isolation.confinement import Confinement, confinement
 from chatdev.isolation.seccomp import system_call_filter
 from chatdev.replies.python.reader import read
-from chatdev.tools.verilog.slang import find_names
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not system_call_filter(), reason="needs seccomp")
 
