@@ -49,9 +49,9 @@ from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.judge import judge_answer, verdict_of
 from chatdev.departments.verilog.simulation import reference_as_answer, simulate_unexamined
 from chatdev.departments.verilog.target import ICARUS, Target
+from chatdev.departments.verilog.verilogeval import VerilogEval, VerilogProblem, measure_answer
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.evaluation.measure import Row
-from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem, measure_answer
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import template

@@ -22,7 +22,7 @@ from benchmarks.verilog_subjects import DATA
 from chatdev.departments.verilog import trace_drivers
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.simulation import reference_as_answer
-from chatdev.evaluation.verilogeval import VerilogEval
+from chatdev.departments.verilog.verilogeval import VerilogEval
 
 BEGIN, END = "<!-- speed: written by python -m benchmarks.verilog_speed -->", "<!-- end of speed -->"
 RESULTS = RESULTS_FOLDER / "verilog_speed.json"

@@ -15,7 +15,7 @@ from benchmarks.study import ROOT
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.target import Target
-from chatdev.evaluation.verilogeval import VerilogEval
+from chatdev.departments.verilog.verilogeval import VerilogEval
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 DESIGNS = ROOT / "benchmarks" / "data" / "verilog_twenty"

@@ -156,10 +156,10 @@ def verilogeval(options: StudyOptions, **given: Any) -> int:
 
 def _plan_verilogeval(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     """The variants, the problems and the study. Raises ConfigError."""
+    from chatdev.departments.verilog.verilogeval import VerilogEval
     from chatdev.evaluation.study import Conditions
     from chatdev.evaluation.tasks import Selection
     from chatdev.evaluation.variants import add_tracing_ablations, variants
-    from chatdev.evaluation.verilogeval import VerilogEval
 
     data = VerilogEval(given["data"].absolute(), given["errata"], given["proofs"])
     data.check()

@@ -9,8 +9,8 @@ import pytest
 from benchmarks.verilog_subjects import DATA
 from chatdev.departments.verilog.lint import undriven_signals
 from chatdev.departments.verilog.simulation import reference_as_answer
+from chatdev.departments.verilog.verilogeval import VerilogEval
 from chatdev.errors import MissingProgram
-from chatdev.evaluation.verilogeval import VerilogEval
 from tests.departments.verilog.small import HEADER, RIGHT, Desk
 
 pytestmark = pytest.mark.tool

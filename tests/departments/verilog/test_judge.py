@@ -30,7 +30,7 @@ from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.judge import judge_answer
 from chatdev.departments.verilog.simulation import simulate_unexamined
 from chatdev.departments.verilog.target import Target
-from chatdev.evaluation.verilogeval import VerilogProblem
+from chatdev.departments.verilog.verilogeval import VerilogProblem
 from chatdev.sandbox.kinds import find_sandbox
 from tests.departments.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
 

@@ -16,8 +16,8 @@ from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.given_bench import check_bench
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.specification import declared_names, identifiers, port_differences, ports
+from chatdev.departments.verilog.verilogeval import VerilogEval
 from chatdev.errors import ToolError
-from chatdev.evaluation.verilogeval import VerilogEval
 from chatdev.sandbox.kinds import Unconfined, find_sandbox
 from chatdev.tools.base import ToolContext
 

@@ -15,7 +15,7 @@ from chatdev.cli.app import command_line
 from chatdev.evaluation.variants import add_tracing_ablations, variants
 from tests.support.chat_server import ChatServer, Received
 
-ARCHIVE = Path(__file__).parents[2] / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
+ARCHIVE = Path(__file__).parents[3] / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 ZERO, NOT = "Prob001_zero", "Prob005_notgate"
 ANSWERS = {"zero": "assign zero = 1'b0;", "notgate": "assign out = in;"}  # the second one is wrong
 HEADS = {"zero": "module TopModule (output zero);", "notgate": "module TopModule (input in, output out);"}

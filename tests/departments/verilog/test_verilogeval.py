@@ -13,11 +13,18 @@ import pytest
 
 from benchmarks.verilog_judge import DATA, WEAK, cheats, filled, stub
 from chatdev.departments.verilog.simulation import reference_as_answer
+from chatdev.departments.verilog.verilogeval import (
+    KINDS,
+    VerilogEval,
+    VerilogProblem,
+    letter_of,
+    measure_answer,
+    official_pass,
+)
 from chatdev.errors import ConfigError
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
 from chatdev.evaluation.reporting.study_results import VERILOG
-from chatdev.evaluation.verilogeval import KINDS, VerilogEval, VerilogProblem, letter_of, measure_answer, official_pass
 from chatdev.sandbox.kinds import find_sandbox
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer
