@@ -45,22 +45,6 @@ _TOOLS = {
     "software.try": "chatdev.tools.software.workbench:try_start",
     "software.use": "chatdev.tools.software.run:use",
     "value.check": "chatdev.tools.value.check:check",
-    "verilog.bench": "chatdev.departments.verilog.given_bench:check_bench",
-    "verilog.check": "chatdev.departments.verilog.judge:check",
-    "verilog.draw": "chatdev.departments.verilog.mismatch:draw",
-    "verilog.equivalent": "chatdev.departments.verilog.equivalence:equivalent",
-    "verilog.identify": "chatdev.departments.verilog.identify:identify",
-    "verilog.judge": "chatdev.departments.verilog.judge:judge",
-    "verilog.mend": "chatdev.departments.verilog.mend:mend",
-    "verilog.minimise": "chatdev.departments.verilog.minimise:minimise",
-    "verilog.plan": "chatdev.departments.verilog.plan:review",
-    "verilog.ports": "chatdev.departments.verilog.specification:ports",
-    "verilog.relate": "chatdev.departments.verilog.graph:relate",
-    "verilog.related": "chatdev.departments.verilog.graph:look_around",
-    "verilog.retrieve": "chatdev.departments.verilog.graph:retrieve",
-    "verilog.simulate": "chatdev.departments.verilog.judge:simulate",
-    "verilog.trace": "chatdev.departments.verilog.mismatch:trace",
-    "verilog.try": "chatdev.departments.verilog.judge:try_own_bench",
 }
 ENTRY_POINTS = "chatdev.tools"
 """Entry-point group for tools without a department of their own: `department.verb = "module:tool"`."""

@@ -1,4 +1,4 @@
-"""Tools for Verilog, usable as a library: `trace_drivers` names the lines behind a wrong output."""
+"""The department of Verilog; as a library, `trace_drivers` names the lines behind a wrong output."""
 
 from __future__ import annotations
 
@@ -6,10 +6,40 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chatdev.department import Command, Department
+
 if TYPE_CHECKING:
     from chatdev.departments.verilog.tracing.levels import Trace
 
-__all__ = ["trace_drivers"]
+__all__ = ["department", "trace_drivers"]
+
+department = Department(
+    name="verilog",
+    tools={
+        "verilog.bench": "chatdev.departments.verilog.given_bench:check_bench",
+        "verilog.check": "chatdev.departments.verilog.judge:check",
+        "verilog.draw": "chatdev.departments.verilog.mismatch:draw",
+        "verilog.equivalent": "chatdev.departments.verilog.equivalence:equivalent",
+        "verilog.identify": "chatdev.departments.verilog.identify:identify",
+        "verilog.judge": "chatdev.departments.verilog.judge:judge",
+        "verilog.mend": "chatdev.departments.verilog.mend:mend",
+        "verilog.minimise": "chatdev.departments.verilog.minimise:minimise",
+        "verilog.plan": "chatdev.departments.verilog.plan:review",
+        "verilog.ports": "chatdev.departments.verilog.specification:ports",
+        "verilog.relate": "chatdev.departments.verilog.graph:relate",
+        "verilog.related": "chatdev.departments.verilog.graph:look_around",
+        "verilog.retrieve": "chatdev.departments.verilog.graph:retrieve",
+        "verilog.simulate": "chatdev.departments.verilog.judge:simulate",
+        "verilog.trace": "chatdev.departments.verilog.mismatch:trace",
+        "verilog.try": "chatdev.departments.verilog.judge:try_own_bench",
+    },
+    data_sets={
+        "verilogeval": Command("chatdev.departments.verilog.eval_command:command",
+                               "Run companies on the problems of VerilogEval v2 and judge their modules."),
+    },
+    columns="chatdev.departments.verilog.verilogeval:COLUMNS",
+    checks="chatdev.departments.verilog.doctor:probes",
+)
 
 
 def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: str = "TopModule",

@@ -7,15 +7,18 @@ benches print it even with the reference in the answer's place; and an answer th
 from __future__ import annotations
 
 import functools
+import json
 import re
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 import yaml
 
+from chatdev.config.phases import Phase
+from chatdev.config.schema import CompanyConfig
 from chatdev.departments.verilog.answer import NoAnswer, read_answer
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.equivalence import compare, require_yosys
@@ -25,7 +28,9 @@ from chatdev.departments.verilog.simulation import simulate_unexamined
 from chatdev.departments.verilog.target import USUAL
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
+from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
+from chatdev.evaluation.variants import Variant
 from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.workspace.file_tree import explain_os_errors
@@ -34,7 +39,8 @@ KINDS = ("combinational", "sequential", "fsm", "truth_table", "waveform")
 _FOLDER, _ERRATA = "dataset_spec-to-rtl", "errata"
 _PROMPT, _BENCH, _REFERENCE = "_prompt.txt", "_test.sv", "_ref.sv"
 _LARGEST = 1 << 20  # bytes of one file
-_COLUMN_SET = "verilog"  # reporting.study_results
+_COLUMN_SET = "verilog"
+_TRACE = "verilog.trace"
 _FIRST_LINE_LETTERS = (
     ("syntax error", "S"),
     ("error: This assignment requires an explicit cast", "e"),
@@ -51,6 +57,14 @@ _ANYWHERE_LETTERS = (("Unable to bind wire/reg", "p"), ("error", "C"))
 """Otherwise the first of these that occurs anywhere."""
 _NO_MISMATCH = re.compile(r"^Mismatches: 0 in \d+ samples$", re.MULTILINE)
 _RESETS = ("posedge reset", "negedge reset", "posedge r)")
+
+COLUMNS = ColumnSet(
+    about="Compiled: the module and the bench make a simulation. Solved: it agrees with the reference at every sample "
+          "and does not cheat. Official is the rule of the benchmark's own script, which takes some references for "
+          "wrong.",
+    metrics=("compiled", "solved", "official"), main="solved", compared=("solved",),
+    statistics=("seconds", "tokens", "tool_calls", "cost"),
+    further_statistics=("prompt_tokens", "completion_tokens", "calls"), per="solved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +247,36 @@ def letter_of(log: str, source: str = "") -> str:
     if _NO_MISMATCH.search(log):
         return "."
     return "r" if any(reset in source for reset in _RESETS) else "R"
+
+
+def add_tracing_ablations(found: Iterable[Variant]) -> list[Variant]:
+    """Each variant, followed by the same one without tracing where its agents have it, and with it where only their
+    role has (the ablation of VerilogCoder, arXiv 2408.08927, table 3)."""
+    return [each for variant in found for each in (variant, *_tracing_ablation(variant))]
+
+
+def _tracing_ablation(variant: Variant) -> Iterator[Variant]:
+    company = variant.load().config
+    allowed = {name: phase for name, phase in company.phases.items() if _TRACE in company.roles[phase.assistant].tools}
+    tools = {name: _tools(company, phase) for name, phase in allowed.items()}
+    using = {name: _without_trace(names) for name, names in tools.items() if _TRACE in names}
+    able = {name: [*names, _TRACE] for name, names in tools.items() if allowed[name].tools}
+    if using:
+        yield _with_tools(variant, "without tracing", using)
+    elif able:
+        yield _with_tools(variant, "with tracing", able)
+
+
+def _without_trace(tools: Sequence[str]) -> list[str]:
+    return [tool for tool in tools if tool != _TRACE]
+
+
+def _tools(company: CompanyConfig, phase: Phase) -> list[str]:
+    """What the assistant of a phase may use."""
+    return company.roles[phase.assistant].tools if phase.tools is None else phase.tools
+
+
+def _with_tools(variant: Variant, what: str, tools: dict[str, list[str]]) -> Variant:
+    sets = (f"phases.{phase}.tools={json.dumps(names)}" for phase, names in tools.items())
+    model = variant.name.removeprefix(variant.short_name)
+    return replace(variant, name=f"{variant.short_name} {what}{model}", sets=(*variant.sets, *sets))

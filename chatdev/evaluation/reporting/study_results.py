@@ -55,14 +55,6 @@ SOFTWARE = ColumnSet(
     further=("quality_mean",), further_statistics=("prompt_tokens", "completion_tokens", "calls"), published=PAPER,
     divided=(("way", "solved"), ("layout", "solved")))
 
-VERILOG = ColumnSet(
-    about="Compiled: the module and the bench make a simulation. Solved: it agrees with the reference at every sample "
-          "and does not cheat. Official is the rule of the benchmark's own script, which takes some references for "
-          "wrong.",
-    metrics=("compiled", "solved", "official"), main="solved", compared=("solved",),
-    statistics=("seconds", "tokens", "tool_calls", "cost"),
-    further_statistics=("prompt_tokens", "completion_tokens", "calls"), per="solved")
-
 PLC = ColumnSet(
     about="Compiled: our checker finds no error. Verifiable: at least 80 % of the task's properties are decided, or "
           "hold in the scans that were looked at. Passed: at least 80 % of them are proved, the rule of Agents4PLC. "
@@ -75,7 +67,7 @@ PLC = ColumnSet(
     further_statistics=("prompt_tokens", "completion_tokens", "judging_seconds"), per="solved",
     divided=(("skeleton", "solved"),))
 
-_COLUMN_SETS = {"verilog": VERILOG, "plc": PLC}
+_COLUMN_SETS = {"plc": PLC}
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:

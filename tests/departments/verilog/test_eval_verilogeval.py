@@ -12,7 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
-from chatdev.evaluation.variants import add_tracing_ablations, variants
+from chatdev.departments.verilog.verilogeval import add_tracing_ablations
+from chatdev.evaluation.variants import variants
 from tests.support.chat_server import ChatServer, Received
 
 ARCHIVE = Path(__file__).parents[3] / "benchmarks" / "data" / "verilogeval_v2.tar.gz"

@@ -14,6 +14,7 @@ import pytest
 from benchmarks.verilog_judge import DATA, WEAK, cheats, filled, stub
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.verilogeval import (
+    COLUMNS,
     KINDS,
     VerilogEval,
     VerilogProblem,
@@ -24,7 +25,6 @@ from chatdev.departments.verilog.verilogeval import (
 from chatdev.errors import ConfigError
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
-from chatdev.evaluation.reporting.study_results import VERILOG
 from chatdev.sandbox.kinds import find_sandbox
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer
@@ -168,4 +168,4 @@ def test_a_run_has_a_full_row(tmp_path: Path, chat_server: ChatServer) -> None:
     found = MENDED.verdict(task, folder, Bench(find_sandbox(), LexicalEmbedder()))
     assert (found["measures"], found["kind"], found["solved"], found["outcome"]) == ("verilog", "combinational", 1,
                                                                                    "matches")
-    assert set(VERILOG.all_fields) <= set(found)
+    assert set(COLUMNS.all_fields) <= set(found)
