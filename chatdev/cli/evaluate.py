@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chatdev.cli import eval_dialogues, eval_judge, eval_plc
+from chatdev.cli import eval_dialogues, eval_judge
 from chatdev.cli.department_commands import OpenGroup
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import (
@@ -19,6 +19,7 @@ from chatdev.cli.study_options import (
     study_options,
 )
 from chatdev.cli.study_run import StudyPlan, run_study, study_of, variants_by_name
+from chatdev.departments.plc import eval_command
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
@@ -164,5 +165,5 @@ def report(study: str, ledger_url: str, folder: Path | None, form: str, output: 
     return 0
 
 
-for each in (srdd, eval_plc.command, report, eval_judge.command, eval_dialogues.command):
+for each in (srdd, eval_command.command, report, eval_judge.command, eval_dialogues.command):
     command.add_command(each)

@@ -11,7 +11,6 @@ import click
 
 from chatdev.cli import process_runs
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.plc_options import write_file
 from chatdev.cli.process_options import (
     company_option,
     json_option,
@@ -23,6 +22,7 @@ from chatdev.cli.process_options import (
 )
 from chatdev.cli.process_output import entries_table, entry_data, json_text
 from chatdev.cli.shared_options import read_text_file
+from chatdev.departments.plc.command_options import write_file
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import escape_json, sanitize
 
