@@ -53,6 +53,7 @@ setup(
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],
                   "chatdev.departments": [
+                      "plc = chatdev.departments.plc:department",
                       "simulink = chatdev.departments.simulink:department",
                       "verilog = chatdev.departments.verilog:department",
                   ]},

@@ -19,7 +19,6 @@ from chatdev.cli.study_options import (
     study_options,
 )
 from chatdev.cli.study_run import StudyPlan, run_study, study_of, variants_by_name
-from chatdev.departments.plc import eval_command
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
@@ -165,5 +164,5 @@ def report(study: str, ledger_url: str, folder: Path | None, form: str, output: 
     return 0
 
 
-for each in (srdd, eval_command.command, report, eval_judge.command, eval_dialogues.command):
+for each in (srdd, report, eval_judge.command, eval_dialogues.command):
     command.add_command(each)

@@ -21,8 +21,7 @@ from chatdev.cli.process_options import (
     pool_options,
 )
 from chatdev.cli.process_output import entries_table, entry_data, json_text
-from chatdev.cli.shared_options import read_text_file
-from chatdev.departments.plc.command_options import write_file
+from chatdev.cli.shared_options import read_text_file, write_file
 from chatdev.errors import ConfigError
 from chatdev.runner.sanitize import escape_json, sanitize
 

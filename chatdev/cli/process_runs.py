@@ -71,7 +71,7 @@ def generate(development: Development, text: str, per_task: int, output: Path | 
     for line in lines:
         click.echo(sanitize(f"{line['task']}: {line['process']}"))
     if output:
-        from chatdev.departments.plc.command_options import write_file
+        from chatdev.cli.shared_options import write_file
 
         write_file(output, json.dumps(lines, ensure_ascii=False, indent=1) + "\n")
     return 0

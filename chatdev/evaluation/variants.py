@@ -20,8 +20,6 @@ STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code
 """The phases after which the paper's cumulative ablations end (ChatDev, ACL 2024, table 3), and their names."""
 
 REVIEW = "code_review"
-RETRIEVAL, SWITCHES = "retrieval", ("hints", "example", "patches")
-"""A phase, and inputs that `no` switches off: the ablations of Agents4PLC (arXiv 2410.14209, table II)."""
 
 MODEL_SIGN = " · "
 """Stands between what a variant is called and its model."""
@@ -153,19 +151,3 @@ def _refuse_equal_names(found: Sequence[Variant]) -> None:
 def _load(variant: Variant) -> Company:
     return Company.load(variant.company, sets=variant.sets, without=variant.without,
                         without_roles=variant.without_roles)
-
-
-def add_help_ablations(found: Iterable[Variant]) -> list[Variant]:
-    """Each variant, followed by the same one without each of the helps of Agents4PLC that it has."""
-    return [each for variant in found for each in (variant, *_help_ablations(variant))]
-
-
-def _help_ablations(variant: Variant) -> Iterator[Variant]:
-    company, model = variant.load().config, variant.name.removeprefix(variant.short_name)
-    if RETRIEVAL in company.phases:
-        yield replace(variant, name=f"{variant.short_name} without {RETRIEVAL}{model}",
-                      without=(*variant.without, RETRIEVAL))
-    for name in SWITCHES:
-        if name in company.inputs:
-            yield replace(variant, name=f"{variant.short_name} without {name}{model}",
-                          sets=(*variant.sets, f"inputs.{name}.default=no"))

@@ -14,15 +14,6 @@ from chatdev.errors import ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
-    "plc.check": "chatdev.departments.plc.verdicts:check",
-    "plc.interface": "chatdev.departments.plc.interface:interface",
-    "plc.judge": "chatdev.departments.plc.verdicts:judge",
-    "plc.keep": "chatdev.departments.plc.keep:keep",
-    "plc.mend": "chatdev.departments.plc.mend:mend",
-    "plc.properties": "chatdev.departments.plc.requirements:properties",
-    "plc.propose": "chatdev.departments.plc.requirements:propose",
-    "plc.report": "chatdev.departments.plc.documents:report",
-    "plc.verify": "chatdev.departments.plc.verdicts:verify_answer",
     "process.check": "chatdev.process.process_tools:check",
     "process.choose": "chatdev.process.process_tools:choose",
     "process.recall": "chatdev.process.process_tools:recall",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from chatdev.departments.plc.agents4plc_judge import judge_skeleton, judge_software
@@ -13,12 +13,28 @@ from chatdev.departments.plc.interface import read_answer
 from chatdev.departments.plc.source_check import check_source
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
+from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
+from chatdev.evaluation.variants import Variant
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.sanitize import sanitize
 
-_COLUMN_SET = "plc"  # reporting.study_results
+_COLUMN_SET = "plc"
 _SUFFIX = ".st"
+_RETRIEVAL, _SWITCHES = "retrieval", ("hints", "example", "patches")
+"""A phase, and inputs that `no` switches off: the ablations of Agents4PLC (arXiv 2410.14209, table II)."""
+
+COLUMNS = ColumnSet(
+    about="Compiled: our checker finds no error. Verifiable: at least 80 % of the task's properties are decided, or "
+          "hold in the scans that were looked at. Passed: at least 80 % of them are proved, the rule of Agents4PLC. "
+          "Solved: all of them are, no run shows a run-time fault, and inputs and outputs are those asked for. "
+          "Properties about assertions that a program does not have count nowhere. Attempts: programs until the first "
+          "that compiles, where one does. Skeleton: whether the interface alone, without a statement, solves the task.",
+    metrics=("compiled", "verifiable", "passed", "solved"), main="solved",
+    compared=("compiled", "verifiable", "passed", "solved"),
+    statistics=("seconds", "tokens", "calls", "tool_calls", "attempts", "cost"),
+    further_statistics=("prompt_tokens", "completion_tokens", "judging_seconds"), per="solved",
+    divided=(("skeleton", "solved"),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +79,19 @@ class Agents4Plc:
 def _compiles(software: Files) -> bool:
     source = read_answer(software)
     return source is not None and not check_source(source).errors
+
+
+def add_help_ablations(found: Iterable[Variant]) -> list[Variant]:
+    """Each variant, followed by the same one without each of the helps of Agents4PLC that it has."""
+    return [each for variant in found for each in (variant, *_help_ablations(variant))]
+
+
+def _help_ablations(variant: Variant) -> Iterator[Variant]:
+    company, model = variant.load().config, variant.name.removeprefix(variant.short_name)
+    if _RETRIEVAL in company.phases:
+        yield replace(variant, name=f"{variant.short_name} without {_RETRIEVAL}{model}",
+                      without=(*variant.without, _RETRIEVAL))
+    for name in _SWITCHES:
+        if name in company.inputs:
+            yield replace(variant, name=f"{variant.short_name} without {name}{model}",
+                          sets=(*variant.sets, f"inputs.{name}.default=no"))

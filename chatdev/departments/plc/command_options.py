@@ -1,4 +1,4 @@
-"""What the commands of `chatdev plc` take, and where they write."""
+"""What the commands of `chatdev plc` take."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.errors import ConfigError
-from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:
     from chatdev.departments.plc.source_check import SourceCheck
@@ -103,15 +102,6 @@ def proof_options(command: Command) -> Command:
     ):
         extended = add(extended)
     return extended
-
-
-def write_file(file: Path, content: str | bytes) -> None:
-    """Write a file. Raises WorkspaceError."""
-    with explain_os_errors("write", file):
-        if isinstance(content, str):
-            file.write_text(content, encoding="utf-8")
-        else:
-            file.write_bytes(content)
 
 
 def refuse_entry(checks: Iterable[SourceCheck]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.shared_options import read_text_file
+from chatdev.cli.shared_options import read_text_file, write_file
 from chatdev.departments.plc.command_files import note_encoding, read_noting, read_source, read_sources
 from chatdev.departments.plc.command_options import (
     cycle_option,
@@ -24,7 +24,6 @@ from chatdev.departments.plc.command_options import (
     turns_option,
     verifier_option,
     with_option,
-    write_file,
 )
 from chatdev.departments.plc.command_output import (
     as_json,

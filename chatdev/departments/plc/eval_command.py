@@ -46,10 +46,10 @@ def _plan(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
     """The variants, the tasks and the study. Raises ConfigError, and MissingProgram before anything is paid."""
     if find_spec("z3") is None:
         raise MissingProgram("judging Structured Text needs z3: pip install 'chatdev-chain[plc]'")
-    from chatdev.departments.plc.agents4plc import Agents4Plc
+    from chatdev.departments.plc.agents4plc import Agents4Plc, add_help_ablations
     from chatdev.evaluation.study import Conditions
     from chatdev.evaluation.tasks import Selection
-    from chatdev.evaluation.variants import add_help_ablations, variants
+    from chatdev.evaluation.variants import variants
 
     data = Agents4Plc(tuple(path.absolute() for path in given["data"]), given["give_properties"])
     found = variants(given["companies"], models=options.models, sets=options.sets)

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.plc.agents4plc import Agents4Plc
+from chatdev.departments.plc.agents4plc import COLUMNS, Agents4Plc
 from chatdev.departments.plc.agents4plc_judge import judge_skeleton, judge_software
 from chatdev.departments.plc.agents4plc_tasks import OWN, PlcTask, read_plc_tasks
 from chatdev.errors import ChatDevError
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
-from chatdev.evaluation.reporting.study_results import PLC
 from chatdev.sandbox.kinds import find_sandbox
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer
@@ -226,7 +225,7 @@ def test_a_run_has_a_full_row_with_its_attempts(tmp_path: Path, chat_server: Cha
                                   "improve#1/round-1/assistant": program(RIGHT + "\n// done", "main.st")}).folder
     row = data.verdict(data.tasks()[0], folder, Bench(find_sandbox(), LexicalEmbedder()))
     assert (row["measures"], row["kind"], row["skeleton"], row["attempts"]) == ("plc", "easy", "fails", 2)
-    assert set(PLC.all_fields) <= set(row)
+    assert set(COLUMNS.all_fields) <= set(row)
 
 
 def test_a_run_that_never_compiles_has_no_number_of_attempts(tmp_path: Path, chat_server: ChatServer) -> None:

@@ -13,7 +13,8 @@ from click.testing import CliRunner, Result
 from chatdev.cli.app import command_line
 from chatdev.config.step_kinds import PhaseStep
 from chatdev.config.steps import walk
-from chatdev.evaluation.variants import add_help_ablations, variants
+from chatdev.departments.plc.agents4plc import add_help_ablations
+from chatdev.evaluation.variants import variants
 from tests.support.chat_server import ChatServer, Received
 
 DATA = Path(__file__).parents[3] / "benchmarks" / "data" / "plc_simple"
