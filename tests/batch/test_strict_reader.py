@@ -14,8 +14,8 @@ import sqlalchemy as sql
 
 from chatdev.batch import strict_reader
 from chatdev.batch.ledger import Job, Ledger
+from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.errors import ConfigError
-from chatdev.process.pool import InstanceOutcome, InstancePool, find_outcomes
 
 PHASES = ("A", "B")
 FOREVER = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT * FROM n"

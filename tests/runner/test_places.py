@@ -16,9 +16,9 @@ import pytest
 import chatdev
 from chatdev import Company, ConsentMissing, Run
 from chatdev.config.trust_record import add_trust
+from chatdev.departments.process.pool import InstanceOutcome, InstancePool
+from chatdev.departments.process.process_tools import DEFAULT_POOL
 from chatdev.errors import ConfigError
-from chatdev.process.pool import InstanceOutcome, InstancePool
-from chatdev.process.process_tools import DEFAULT_POOL
 from tests.support.chat_server import ChatServer
 from tests.support.department import COMPANY, REPLIES, SHORT, TASK
 from tests.support.shop import Shop

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from chatdev import Company
 from chatdev.cli.app import command_line
-from chatdev.process.pool import InstanceOutcome, find_outcomes
-from chatdev.process.process_company import ProcessCompany
+from chatdev.departments.process.pool import InstanceOutcome, find_outcomes
+from chatdev.departments.process.process_company import ProcessCompany
 from tests.support.chat_server import ChatServer, Received, Scripted
 
 TASK = "A command-line program that greets: `python main.py Ann` prints `Hello Ann`"
