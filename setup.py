@@ -54,6 +54,7 @@ setup(
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],
                   "chatdev.departments": [
                       "plc = chatdev.departments.plc:department",
+                      "process = chatdev.departments.process:department",
                       "simulink = chatdev.departments.simulink:department",
                       "verilog = chatdev.departments.verilog:department",
                   ]},

@@ -14,7 +14,7 @@ LAYERS = [
     "departments",
     "cli web",
     "evaluation",
-    "process doctor",
+    "doctor",
     "batch",
     "runner",
     "engine",

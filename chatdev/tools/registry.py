@@ -14,9 +14,6 @@ from chatdev.errors import ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
-    "process.check": "chatdev.departments.process.process_tools:check",
-    "process.choose": "chatdev.departments.process.process_tools:choose",
-    "process.recall": "chatdev.departments.process.process_tools:recall",
     "retrieval.search": "chatdev.tools.retrieval.search:search",
     "software.baseline": "chatdev.tools.software.guard:baseline",
     "software.compiles": "chatdev.tools.software.reading.static:compiles",
