@@ -31,7 +31,7 @@ from chatdev.departments.process.process_tree import (
     sequence,
 )
 from chatdev.errors import MissingProgram
-from tests.support.department import COMPANY
+from tests.departments.process.office import COMPANY
 
 SPACE = {"bpmn": "http://www.omg.org/spec/BPMN/20100524/MODEL"}
 MODEL = sequence(phase('say "hi" <now>\x00'), optional(phase("b")), loop(parallel(phase("c"), phase("d")), phase("e")))

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from chatdev.cli.app import command_line
 from chatdev.departments.process.pool import InstanceOutcome, export_outcomes
+from tests.departments.process.office import COMPANY, SHORT, TESTED, Department
 from tests.support.chat_server import ChatServer
-from tests.support.department import COMPANY, SHORT, TESTED, Department
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.process.pool import NOT_DEVELOPED
+from tests.departments.process.office import SHORT, TAUGHT, TESTED, WRONG, Department
 from tests.support.chat_server import ChatServer
-from tests.support.department import SHORT, TAUGHT, TESTED, WRONG, Department
 
 pytestmark = pytest.mark.tool
 
