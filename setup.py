@@ -52,5 +52,10 @@ setup(
                     "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OCR, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],
-                  "chatdev.departments": ["simulink = chatdev.departments.simulink:department"]},
+                  "chatdev.departments": [
+                      "plc = chatdev.departments.plc:department",
+                      "process = chatdev.departments.process:department",
+                      "simulink = chatdev.departments.simulink:department",
+                      "verilog = chatdev.departments.verilog:department",
+                  ]},
 )

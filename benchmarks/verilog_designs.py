@@ -27,13 +27,13 @@ from typing import Any
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
 from benchmarks.verilog_mutants import mutants
 from benchmarks.verilog_subjects import Subject, designs
+from chatdev.departments.verilog.bench import add_parameters
+from chatdev.departments.verilog.design.facts import read_design
+from chatdev.departments.verilog.port_list import read_ports
+from chatdev.departments.verilog.simulation import simulate_unexamined
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.verilog.bench import add_parameters
-from chatdev.tools.verilog.design.facts import read_design
-from chatdev.tools.verilog.port_list import read_ports
-from chatdev.tools.verilog.simulation import simulate_unexamined
 
 PAGE = ROOT / "docs" / "verilog.md"
 RESULTS = RESULTS_FOLDER / "verilog_designs.json"

@@ -25,10 +25,10 @@ from typing import Any
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from benchmarks.verilog_mutants import mutants
 from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
+from chatdev.departments.verilog.bench import add_parameters
+from chatdev.departments.verilog.equivalence import compare
+from chatdev.departments.verilog.judge import judge_answer
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.verilog.bench import add_parameters
-from chatdev.tools.verilog.equivalence import compare
-from chatdev.tools.verilog.judge import judge_answer
 
 PAGE = ROOT / "docs" / "verilog.md"
 RESULTS = RESULTS_FOLDER / "verilog_equivalence.json"

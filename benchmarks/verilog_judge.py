@@ -42,19 +42,19 @@ from benchmarks.study import (
     write_results,
 )
 from chatdev import isolation
+from chatdev.departments.verilog import judge
+from chatdev.departments.verilog.answer import Answer
+from chatdev.departments.verilog.bench import REFERENCE_MODULE, HiddenBench
+from chatdev.departments.verilog.design.design import Design
+from chatdev.departments.verilog.judge import judge_answer, verdict_of
+from chatdev.departments.verilog.simulation import reference_as_answer, simulate_unexamined
+from chatdev.departments.verilog.target import ICARUS, Target
+from chatdev.departments.verilog.verilogeval import VerilogEval, VerilogProblem, measure_answer
+from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.evaluation.measure import Row
-from chatdev.evaluation.verilogeval import VerilogEval, VerilogProblem, measure_answer
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import template
-from chatdev.tools.verilog import judge
-from chatdev.tools.verilog.answer import Answer
-from chatdev.tools.verilog.bench import REFERENCE_MODULE, HiddenBench
-from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.judge import judge_answer, verdict_of
-from chatdev.tools.verilog.simulation import reference_as_answer, simulate_unexamined
-from chatdev.tools.verilog.target import ICARUS, Target
-from chatdev.tools.verilog.waveform.waves import Waves
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 PAGE = ROOT / "docs" / "verilog.md"

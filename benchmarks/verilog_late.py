@@ -27,17 +27,17 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_
 from benchmarks.verilog_localise import order_in_turns
 from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_subjects import Subject, verilogeval_subjects
+from chatdev.departments.verilog.answer import Answer
+from chatdev.departments.verilog.bench import HiddenBench, add_parameters
+from chatdev.departments.verilog.compilation import SIMULATING
+from chatdev.departments.verilog.design.design import Design
+from chatdev.departments.verilog.design.elaborate import DesignError
+from chatdev.departments.verilog.first_difference import SeenDifferences, find_minded
+from chatdev.departments.verilog.mismatch import explain_result
+from chatdev.departments.verilog.simulation import simulate_answer
+from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.isolation.isolate import read_here
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.verilog.answer import Answer
-from chatdev.tools.verilog.bench import HiddenBench, add_parameters
-from chatdev.tools.verilog.compilation import SIMULATING
-from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.first_difference import SeenDifferences, find_minded
-from chatdev.tools.verilog.mismatch import explain_result
-from chatdev.tools.verilog.simulation import simulate_answer
-from chatdev.tools.verilog.waveform.waves import Waves
 
 PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_late.json"
 BEGIN, END = "<!-- late: written by python -m benchmarks.verilog_late -->", "<!-- end of late -->"

@@ -30,18 +30,18 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, writ
 from benchmarks.verilog_mutants import Mutant, mutants
 from benchmarks.verilog_pyverilog import Parser, sliced
 from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
+from chatdev.departments.verilog.bench import HiddenBench, add_parameters
+from chatdev.departments.verilog.bench_report import BenchReport
+from chatdev.departments.verilog.compilation import SIMULATING
+from chatdev.departments.verilog.design.design import Design
+from chatdev.departments.verilog.design.elaborate import DesignError
+from chatdev.departments.verilog.simulation import simulate_examined
+from chatdev.departments.verilog.tracing.history import History
+from chatdev.departments.verilog.tracing.levels import Watch
+from chatdev.departments.verilog.tracing.search import narrowest_trace, trace_outputs
+from chatdev.departments.verilog.waveform.waves import Waves
+from chatdev.departments.verilog.wrong_outputs import wrong_outputs
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.verilog.bench import HiddenBench, add_parameters
-from chatdev.tools.verilog.bench_report import BenchReport
-from chatdev.tools.verilog.compilation import SIMULATING
-from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.simulation import simulate_examined
-from chatdev.tools.verilog.tracing.history import History
-from chatdev.tools.verilog.tracing.levels import Watch
-from chatdev.tools.verilog.tracing.search import narrowest_trace, trace_outputs
-from chatdev.tools.verilog.waveform.waves import Waves
-from chatdev.tools.verilog.wrong_outputs import wrong_outputs
 
 PAGE = ROOT / "docs" / "verilog.md"
 RESULTS, RESULTS_OF_DESIGNS = (RESULTS_FOLDER / f"verilog_localise{what}.json" for what in ("", "_designs"))

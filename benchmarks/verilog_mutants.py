@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.tools.verilog.design.elaborate import elaborate
-from chatdev.tools.verilog.target import USUAL, Target
+from chatdev.departments.verilog.design.elaborate import elaborate
+from chatdev.departments.verilog.target import USUAL, Target
 
 _SWAPS = {"&": "|", "|": "&", "^": "|", "&&": "||", "||": "&&", "+": "-", "-": "+", "==": "!=", "!=": "==", "<": "<=",
           "<=": "<", ">": ">=", ">=": ">", "<<": ">>", ">>": "<<", "~^": "^", "^~": "^"}

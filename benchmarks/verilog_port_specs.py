@@ -17,8 +17,8 @@ import yaml
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
 from benchmarks.verilog_ports import DATA
-from chatdev.tools.verilog.port_list import read_ports
-from chatdev.tools.verilog.specification import port_differences
+from chatdev.departments.verilog.port_list import read_ports
+from chatdev.departments.verilog.specification import port_differences
 
 PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_port_specs.json"
 BEGIN, END = "<!-- specs: written by python -m benchmarks.verilog_port_specs -->", "<!-- end of specs -->"

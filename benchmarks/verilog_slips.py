@@ -19,10 +19,10 @@ from typing import Any
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
 from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
+from chatdev.departments.verilog.design.elaborate import DesignError
+from chatdev.departments.verilog.design.slips import mend_text
+from chatdev.departments.verilog.simulation import examine, simulate_answer
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.verilog.design.elaborate import DesignError
-from chatdev.tools.verilog.design.slips import mend_text
-from chatdev.tools.verilog.simulation import examine, simulate_answer
 
 PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_slips.json"
 BEGIN, END = "<!-- slips: written by python -m benchmarks.verilog_slips -->", "<!-- end of slips -->"

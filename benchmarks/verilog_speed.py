@@ -19,10 +19,10 @@ from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_betw
 from benchmarks.verilog_localise import LEVELS, PAGE
 from benchmarks.verilog_pyverilog import Parser, sliced
 from benchmarks.verilog_subjects import DATA
-from chatdev.evaluation.verilogeval import VerilogEval
-from chatdev.tools.verilog import trace_drivers
-from chatdev.tools.verilog.design.design import Design
-from chatdev.tools.verilog.simulation import reference_as_answer
+from chatdev.departments.verilog import trace_drivers
+from chatdev.departments.verilog.design.design import Design
+from chatdev.departments.verilog.simulation import reference_as_answer
+from chatdev.departments.verilog.verilogeval import VerilogEval
 
 BEGIN, END = "<!-- speed: written by python -m benchmarks.verilog_speed -->", "<!-- end of speed -->"
 RESULTS = RESULTS_FOLDER / "verilog_speed.json"

@@ -12,10 +12,10 @@ from pathlib import Path
 import yaml
 
 from benchmarks.study import ROOT
-from chatdev.evaluation.verilogeval import VerilogEval
-from chatdev.tools.verilog.bench import HiddenBench
-from chatdev.tools.verilog.simulation import reference_as_answer
-from chatdev.tools.verilog.target import Target
+from chatdev.departments.verilog.bench import HiddenBench
+from chatdev.departments.verilog.simulation import reference_as_answer
+from chatdev.departments.verilog.target import Target
+from chatdev.departments.verilog.verilogeval import VerilogEval
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
 DESIGNS = ROOT / "benchmarks" / "data" / "verilog_twenty"

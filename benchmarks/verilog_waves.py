@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
-from chatdev.tools.verilog.waveform.waves import Waves
+from chatdev.departments.verilog.waveform.waves import Waves
 
 PAGE = ROOT / "docs" / "verilog.md"
 RESULTS = RESULTS_FOLDER / "verilog_waves.json"

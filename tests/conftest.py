@@ -1,4 +1,4 @@
-"""What every test stands on: a home of its own, no keys from outside, and a scripted server."""
+"""What every test stands on: a home of its own, no keys from outside, a scripted server, and a shop over it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support import durable
 from tests.support.chat_server import ChatServer
+from tests.support.shop import Shop
 
 settings.register_profile("busy", deadline=None,  # a machine that is busy with other things is slow now and then
                           max_examples=50)
@@ -76,3 +78,16 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working directory."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def shop(tmp_path: Path, chat_server: ChatServer) -> Shop:
+    """A shop over a fresh server and warehouse."""
+    return Shop(tmp_path, chat_server)
+
+
+@pytest.fixture
+def workshop(shop: Shop) -> Shop:
+    """The shop with the company of a loop and branches."""
+    durable.workshop(shop.folder, shop.server)
+    return shop

@@ -20,7 +20,7 @@ from tests.support.checkout import ROOT, imported, named
 TREE = Tree(ROOT)
 SMALL_FOR_A_REASON = {
     "__main__.py": "what `python -m chatdev` runs",
-    "departments/simulink/__init__.py": "the face of a department",
+    **{f"departments/{name}/__init__.py": "the face of a department" for name in ("plc", "process", "simulink")},
     "batch/spent.py": "an import that earlier versions documented",
     "departments/simulink/engine/matlab/__init__.py": "what programs import as MATLAB's package",
     "replies/__init__.py": "what the layer offers",
@@ -30,7 +30,7 @@ PUBLISHED = {  # documented imports: of hidden tests (docs/evaluation.md) and of
     "evaluation/cases.py": {"tried", "written"}, "evaluation/trial.py": {"crashed", "said"},
     "batch/ray_cluster.py": {"joined"},
 }
-MOST_COMPLEX = {False: 26, True: 20}  # functions above complexity 10: of the core, and of departments
+MOST_COMPLEX = {False: 23, True: 23}  # functions above complexity 10: of the core, and of departments
 TEST_NAME = 70  # characters, at which a name is too long
 MANY_FILES = 5  # above which a folder needs a README
 NO_README = {  # patterns of folders that need none, and why

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.tools.plc.simulation.c_data import variable_name
-from chatdev.tools.plc.simulation.c_source import emit_c
-from chatdev.tools.plc.simulation.column import Column, columns_of
-from chatdev.tools.plc.st.core import Program, Value
+from chatdev.departments.plc.simulation.c_data import variable_name
+from chatdev.departments.plc.simulation.c_source import emit_c
+from chatdev.departments.plc.simulation.column import Column, columns_of
+from chatdev.departments.plc.st.core import Program, Value
 
 _HEAD = """\
 #include <setjmp.h>

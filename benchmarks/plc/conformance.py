@@ -26,11 +26,11 @@ from benchmarks.plc.agreement import PAGE, Evaluation, is_same
 from benchmarks.plc.compiled import CompiledProgram
 from benchmarks.plc.standard import ANY_REAL, BITS, REALS, SIGNED, SIGNS, UNSIGNED, WIDTHS, Refused, Tree
 from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_between, write_results
-from chatdev.tools.plc.proof.transition import CYCLE, build_transition
-from chatdev.tools.plc.simulation.column import columns_of
-from chatdev.tools.plc.simulation.machine import Machine
-from chatdev.tools.plc.st.core import Dialect
-from chatdev.tools.plc.st.reading import read_program
+from chatdev.departments.plc.proof.transition import CYCLE, build_transition
+from chatdev.departments.plc.simulation.column import columns_of
+from chatdev.departments.plc.simulation.machine import Machine
+from chatdev.departments.plc.st.core import Dialect
+from chatdev.departments.plc.st.reading import read_program
 
 RESULTS = RESULTS_FOLDER / "plc_conformance.json"
 BEGIN, END = "<!-- conformance: written by python -m benchmarks.plc.conformance -->", "<!-- end of conformance -->"

@@ -8,9 +8,9 @@ from typing import Any
 
 from benchmarks.plc.sheets import Snippet, read_examples, read_sheets
 from benchmarks.study import ROOT
-from chatdev.tools.plc.proof.outcome import Property
-from chatdev.tools.plc.proof.properties import read_properties
-from chatdev.tools.plc.simulation.test_cases import read_tasks
+from chatdev.departments.plc.proof.outcome import Property
+from chatdev.departments.plc.proof.properties import read_properties
+from chatdev.departments.plc.simulation.test_cases import read_tasks
 
 DATA = ROOT / "benchmarks" / "data" / "agents4plc"
 

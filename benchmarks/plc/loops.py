@@ -22,9 +22,9 @@ from typing import Any
 from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.references import find_contradictions
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
-from chatdev.tools.plc.proof.outcome import RUN_TIME, Outcome
-from chatdev.tools.plc.proof.verify import verify
-from chatdev.tools.plc.st.reading import read_program
+from chatdev.departments.plc.proof.outcome import RUN_TIME, Outcome
+from chatdev.departments.plc.proof.verify import verify
+from chatdev.departments.plc.st.reading import read_program
 
 RESULTS = RESULTS_FOLDER / "plc_loops.json"
 PAGE = ROOT / "docs" / "plc.md"

@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chatdev.tools.plc.st.core import Routine, Scalar
-from chatdev.tools.plc.st.diagnostics import Findings
-from chatdev.tools.plc.st.reading import read_program
-from chatdev.tools.plc.st.tokens import Token, split_tokens
+from chatdev.departments.plc.st.core import Routine, Scalar
+from chatdev.departments.plc.st.diagnostics import Findings
+from chatdev.departments.plc.st.reading import read_program
+from chatdev.departments.plc.st.tokens import Token, split_tokens
 
 _SWAPS = {"AND": "OR", "OR": "AND", "XOR": "OR", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "<>", "<>": "=",
           "+": "-", "-": "+", "*": "+", "/": "*", "MOD": "/", "TRUE": "FALSE", "FALSE": "TRUE"}

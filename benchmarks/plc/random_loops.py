@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, permutations
 
 from benchmarks.plc.corpus import Subject
-from chatdev.tools.plc.proof.outcome import Property
-from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.tools.plc.simulation.random_inputs import random_inputs
-from chatdev.tools.plc.st.core import Program, Value
-from chatdev.tools.plc.st.reading import read_program
+from chatdev.departments.plc.proof.outcome import Property
+from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
+from chatdev.departments.plc.simulation.random_inputs import random_inputs
+from chatdev.departments.plc.st.core import Program, Value
+from chatdev.departments.plc.st.reading import read_program
 
 _SOURCE = """\
 FUNCTION rank : {type}

@@ -10,7 +10,7 @@ import random
 
 from benchmarks.plc.random_expressions import ELEMENTARY, NUMBERS, ExpressionWriter, Scope
 from benchmarks.plc.random_statements import StatementWriter
-from chatdev.tools.plc.st.reading import read_program
+from chatdev.departments.plc.st.reading import read_program
 
 _STANDARD = (
     ("edge{0}(CLK := {b});", "edge{0} : R_TRIG;", "BOOL", "edge{0}.Q"),

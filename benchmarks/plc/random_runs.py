@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from chatdev.tools.plc.proof.outcome import Outcome, Property
-from chatdev.tools.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, read_conditions
-from chatdev.tools.plc.simulation.column import Columns
-from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.tools.plc.simulation.random_inputs import random_inputs
-from chatdev.tools.plc.simulation.values import read_text
-from chatdev.tools.plc.st.core import Program, Value
+from chatdev.departments.plc.proof.outcome import Outcome, Property
+from chatdev.departments.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, read_conditions
+from chatdev.departments.plc.simulation.column import Columns
+from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
+from chatdev.departments.plc.simulation.random_inputs import random_inputs
+from chatdev.departments.plc.simulation.values import read_text
+from chatdev.departments.plc.st.core import Program, Value
 
 _CYCLE_TIMES = (10, 100, 100, 250, 1000)
 """Milliseconds from scan to scan, one for each run."""

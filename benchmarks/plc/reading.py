@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.plc.corpus import examples, read_references, reference_of, sheets
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
-from chatdev.tools.plc.st.reading import read_program
+from chatdev.departments.plc.st.reading import read_program
 
 RESULTS = RESULTS_FOLDER / "plc_reading.json"
 PAGE = ROOT / "docs" / "plc.md"
@@ -34,7 +34,7 @@ def measure(times: int) -> dict[str, Any]:
     """Milliseconds for 70 lines of each source."""
     subjects = [one for one in (*map(reference_of, read_references()), *examples(), *sheets())
                 if read_program(one.source).program]
-    modules = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "chatdev/tools/plc/st").glob("*.py"))]
+    modules = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "chatdev/departments/plc/st").glob("*.py"))]
     return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "times": times,
             "check": _summary([_time(read_program, subject.source, times) for subject in subjects]),
             YARDSTICK: _summary([_time(lambda text: compile(text, "module", "exec"), text, times) for text in modules

@@ -21,12 +21,12 @@ from typing import Any
 from benchmarks.plc.corpus import Subject, examples, read_references, reference_of, sheets
 from benchmarks.plc.random_runs import run_randomly, shows_again
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
-from chatdev.tools.plc.proof.outcome import RUN_TIME, Outcome
-from chatdev.tools.plc.proof.properties import ASSERTION, PATTERNS
-from chatdev.tools.plc.proof.verify import verify
-from chatdev.tools.plc.simulation.test_cases import read_case, run_case
-from chatdev.tools.plc.st.core import Program
-from chatdev.tools.plc.st.reading import read_program
+from chatdev.departments.plc.proof.outcome import RUN_TIME, Outcome
+from chatdev.departments.plc.proof.properties import ASSERTION, PATTERNS
+from chatdev.departments.plc.proof.verify import verify
+from chatdev.departments.plc.simulation.test_cases import read_case, run_case
+from chatdev.departments.plc.st.core import Program
+from chatdev.departments.plc.st.reading import read_program
 
 RESULTS = RESULTS_FOLDER / "plc_references.json"
 PAGE = ROOT / "docs" / "plc.md"

@@ -21,11 +21,11 @@ from typing import Any
 
 from benchmarks.local_study import FOLDER, MODEL, LocalStudy
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
-from chatdev.cli.process_output import summary_table
+from chatdev.departments.process.command_output import summary_table
+from chatdev.departments.process.pool import InstancePool
+from chatdev.departments.process.process_company import ProcessCompany
 from chatdev.evaluation.reporting.formats import format_interval
 from chatdev.evaluation.reporting.statistics import difference
-from chatdev.process.pool import InstancePool
-from chatdev.process.process_company import ProcessCompany
 from chatdev.runner.api import Company
 
 POOL, TASKS, ROUNDS, REPLAYS = "local-easy", "easy:tuning:12", 3, 6

@@ -46,14 +46,14 @@ from benchmarks.study import (
     write_between,
     write_results,
 )
-from chatdev.process.bpmn import write_bpmn
-from chatdev.process.conformance import Quality, find_difference, measure_precision, measure_quality
-from chatdev.process.cuts import find_cut
-from chatdev.process.directly_follows import build_graph
-from chatdev.process.flow_graph import draw_flow
-from chatdev.process.inductive_miner import mine
-from chatdev.process.log_split import split_log
-from chatdev.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
+from chatdev.departments.process.bpmn import write_bpmn
+from chatdev.departments.process.conformance import Quality, find_difference, measure_precision, measure_quality
+from chatdev.departments.process.cuts import find_cut
+from chatdev.departments.process.directly_follows import build_graph
+from chatdev.departments.process.flow_graph import draw_flow
+from chatdev.departments.process.inductive_miner import mine
+from chatdev.departments.process.log_split import split_log
+from chatdev.departments.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
 
 RESULTS = RESULTS_FOLDER / "process_oracle.json"
 PAGE = ROOT / "docs" / "process.md"

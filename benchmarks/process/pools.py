@@ -6,8 +6,8 @@ from collections import Counter
 from itertools import accumulate, pairwise
 from random import Random
 
-from chatdev.process.playout import play_out
-from chatdev.process.process_tree import (
+from chatdev.departments.process.playout import play_out
+from chatdev.departments.process.process_tree import (
     SILENT,
     Instance,
     ProcessTree,

@@ -22,17 +22,17 @@ from typing import Any
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.config.templates import render
+from chatdev.departments.process.experience import Experience, Filter, gather_experience
+from chatdev.departments.process.instances import format_instance
+from chatdev.departments.process.playout import play_out
+from chatdev.departments.process.pool import InstanceOutcome, count_outcomes
+from chatdev.departments.process.pool_statistics import choose_best, filter_entries
+from chatdev.departments.process.process_company import ProcessCompany
+from chatdev.departments.process.process_tree import Instance
+from chatdev.departments.process.read_description import read_description
+from chatdev.departments.process.replay_strategy import plan_replays
 from chatdev.evaluation.reporting.formats import format_interval
 from chatdev.evaluation.reporting.statistics import estimate
-from chatdev.process.experience import Experience, Filter, gather_experience
-from chatdev.process.instances import format_instance
-from chatdev.process.playout import play_out
-from chatdev.process.pool import InstanceOutcome, count_outcomes
-from chatdev.process.pool_statistics import choose_best, filter_entries
-from chatdev.process.process_company import ProcessCompany
-from chatdev.process.process_tree import Instance
-from chatdev.process.read_description import read_description
-from chatdev.process.replay_strategy import plan_replays
 from chatdev.runner.api import Company
 
 RESULTS = RESULTS_FOLDER / "process_simulated.json"

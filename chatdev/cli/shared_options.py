@@ -1,4 +1,5 @@
-"""What several commands take: budgets, packages and the question about one, and texts that are read from files."""
+"""What several commands take: budgets, packages and the question about one, texts that are read from files, and
+files that are written."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import click
 
 from chatdev.errors import ConfigError
 from chatdev.plain_file import MOST_NAMED, read_named
+from chatdev.workspace.file_tree import explain_os_errors
 
 _BUDGET_OPTIONS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
@@ -110,3 +112,12 @@ def read_text_file(file: Path, what: str) -> str:
         raise ConfigError(f"{what}: cannot read {file}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{what}: {file} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
+
+
+def write_file(file: Path, content: str | bytes) -> None:
+    """Write a file. Raises WorkspaceError."""
+    with explain_os_errors("write", file):
+        if isinstance(content, str):
+            file.write_text(content, encoding="utf-8")
+        else:
+            file.write_bytes(content)

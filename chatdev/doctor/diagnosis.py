@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +19,7 @@ State = Literal["works", "absent", "broken"]
 NEEDED = ("settings", "warehouse", "sandbox", "model")
 """What every run needs; of probes that provide the same, one is enough."""
 SECONDS = 15.0
+_PROGRAM_SECONDS = 5.0  # for a program to say its version
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,28 @@ def absence(detail: str, fix: str = "", *, packages: Sequence[str] = ()) -> Prob
 def fault(detail: str, fix: str = "") -> ProbeResult:
     """It is there and does not do its work."""
     return ProbeResult("broken", detail, fix)
+
+
+def check_program(program: str, option: str, package: str, without: str) -> ProbeResult:
+    """Whether a program that some companies and commands need is there: `option` makes it say its version, Debian's
+    `package` brings it, and `without` it something cannot be done."""
+    path = shutil.which(program)
+    if path is None:
+        return absence(f"not installed: {without}", packages=[package])
+    try:
+        return success(f"{version_of(program, option)}, {path}")
+    except (OSError, subprocess.SubprocessError) as error:
+        return fault(f"{path} does not start: {error}", f"apt-get install --reinstall {package}")
+
+
+def version_of(*command: str) -> str:
+    """The version in the first line that the command says, or the line. Raises OSError or SubprocessError where it
+    cannot be run."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PROGRAM_SECONDS,
+                          check=True, stdin=subprocess.DEVNULL)
+    line = (f"{done.stdout}{done.stderr}".strip().splitlines() or [""])[0]
+    version = re.search(r"\d+(?:\.\d+)+", line)
+    return version[0] if version else line
 
 
 def diagnose(probes: Sequence[Probe], seconds: float = SECONDS) -> Diagnosis:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
-from chatdev.config.phases import Phase
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.step_kinds import PhaseStep
 from chatdev.config.steps import walk
@@ -22,9 +20,6 @@ STAGES = {"coding": "up to coding", "code_completion": "up to completion", "code
 """The phases after which the paper's cumulative ablations end (ChatDev, ACL 2024, table 3), and their names."""
 
 REVIEW = "code_review"
-TRACE = "verilog.trace"
-RETRIEVAL, SWITCHES = "retrieval", ("hints", "example", "patches")
-"""A phase, and inputs that `no` switches off: the ablations of Agents4PLC (arXiv 2410.14209, table II)."""
 
 MODEL_SIGN = " · "
 """Stands between what a variant is called and its model."""
@@ -156,52 +151,3 @@ def _refuse_equal_names(found: Sequence[Variant]) -> None:
 def _load(variant: Variant) -> Company:
     return Company.load(variant.company, sets=variant.sets, without=variant.without,
                         without_roles=variant.without_roles)
-
-
-def add_tracing_ablations(found: Iterable[Variant]) -> list[Variant]:
-    """Each variant, followed by the same one without tracing where its agents have it, and with it where only their
-    role has (the ablation of VerilogCoder, arXiv 2408.08927, table 3)."""
-    return [each for variant in found for each in (variant, *_tracing_ablation(variant))]
-
-
-def _tracing_ablation(variant: Variant) -> Iterator[Variant]:
-    company = variant.load().config
-    allowed = {name: phase for name, phase in company.phases.items() if TRACE in company.roles[phase.assistant].tools}
-    tools = {name: _tools(company, phase) for name, phase in allowed.items()}
-    using = {name: _without_trace(names) for name, names in tools.items() if TRACE in names}
-    able = {name: [*names, TRACE] for name, names in tools.items() if allowed[name].tools}
-    if using:
-        yield _with_tools(variant, "without tracing", using)
-    elif able:
-        yield _with_tools(variant, "with tracing", able)
-
-
-def add_help_ablations(found: Iterable[Variant]) -> list[Variant]:
-    """Each variant, followed by the same one without each of the helps of Agents4PLC that it has."""
-    return [each for variant in found for each in (variant, *_help_ablations(variant))]
-
-
-def _help_ablations(variant: Variant) -> Iterator[Variant]:
-    company, model = variant.load().config, variant.name.removeprefix(variant.short_name)
-    if RETRIEVAL in company.phases:
-        yield replace(variant, name=f"{variant.short_name} without {RETRIEVAL}{model}",
-                      without=(*variant.without, RETRIEVAL))
-    for name in SWITCHES:
-        if name in company.inputs:
-            yield replace(variant, name=f"{variant.short_name} without {name}{model}",
-                          sets=(*variant.sets, f"inputs.{name}.default=no"))
-
-
-def _without_trace(tools: Sequence[str]) -> list[str]:
-    return [tool for tool in tools if tool != TRACE]
-
-
-def _tools(company: CompanyConfig, phase: Phase) -> list[str]:
-    """What the assistant of a phase may use."""
-    return company.roles[phase.assistant].tools if phase.tools is None else phase.tools
-
-
-def _with_tools(variant: Variant, what: str, tools: dict[str, list[str]]) -> Variant:
-    sets = (f"phases.{phase}.tools={json.dumps(names)}" for phase, names in tools.items())
-    model = variant.name.removeprefix(variant.short_name)
-    return replace(variant, name=f"{variant.short_name} {what}{model}", sets=(*variant.sets, *sets))

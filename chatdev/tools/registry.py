@@ -14,18 +14,6 @@ from chatdev.errors import ToolError
 from chatdev.tools.function import Tool
 
 _TOOLS = {
-    "plc.check": "chatdev.tools.plc.verdicts:check",
-    "plc.interface": "chatdev.tools.plc.interface:interface",
-    "plc.judge": "chatdev.tools.plc.verdicts:judge",
-    "plc.keep": "chatdev.tools.plc.keep:keep",
-    "plc.mend": "chatdev.tools.plc.mend:mend",
-    "plc.properties": "chatdev.tools.plc.requirements:properties",
-    "plc.propose": "chatdev.tools.plc.requirements:propose",
-    "plc.report": "chatdev.tools.plc.documents:report",
-    "plc.verify": "chatdev.tools.plc.verdicts:verify_answer",
-    "process.check": "chatdev.process.process_tools:check",
-    "process.choose": "chatdev.process.process_tools:choose",
-    "process.recall": "chatdev.process.process_tools:recall",
     "retrieval.search": "chatdev.tools.retrieval.search:search",
     "software.baseline": "chatdev.tools.software.guard:baseline",
     "software.compiles": "chatdev.tools.software.reading.static:compiles",
@@ -45,22 +33,6 @@ _TOOLS = {
     "software.try": "chatdev.tools.software.workbench:try_start",
     "software.use": "chatdev.tools.software.run:use",
     "value.check": "chatdev.tools.value.check:check",
-    "verilog.bench": "chatdev.tools.verilog.given_bench:check_bench",
-    "verilog.check": "chatdev.tools.verilog.judge:check",
-    "verilog.draw": "chatdev.tools.verilog.mismatch:draw",
-    "verilog.equivalent": "chatdev.tools.verilog.equivalence:equivalent",
-    "verilog.identify": "chatdev.tools.verilog.identify:identify",
-    "verilog.judge": "chatdev.tools.verilog.judge:judge",
-    "verilog.mend": "chatdev.tools.verilog.mend:mend",
-    "verilog.minimise": "chatdev.tools.verilog.minimise:minimise",
-    "verilog.plan": "chatdev.tools.verilog.plan:review",
-    "verilog.ports": "chatdev.tools.verilog.specification:ports",
-    "verilog.relate": "chatdev.tools.verilog.graph:relate",
-    "verilog.related": "chatdev.tools.verilog.graph:look_around",
-    "verilog.retrieve": "chatdev.tools.verilog.graph:retrieve",
-    "verilog.simulate": "chatdev.tools.verilog.judge:simulate",
-    "verilog.trace": "chatdev.tools.verilog.mismatch:trace",
-    "verilog.try": "chatdev.tools.verilog.judge:try_own_bench",
 }
 ENTRY_POINTS = "chatdev.tools"
 """Entry-point group for tools without a department of their own: `department.verb = "module:tool"`."""

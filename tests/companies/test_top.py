@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
+from chatdev.departments.process.experience import Experience
+from chatdev.departments.process.instances import format_instance
+from chatdev.departments.process.pool import InstanceOutcome, InstancePool
+from chatdev.departments.process.process_company import ProcessCompany
 from chatdev.errors import ConfigError
-from chatdev.process.experience import Experience
-from chatdev.process.instances import format_instance
-from chatdev.process.pool import InstanceOutcome, InstancePool
-from chatdev.process.process_company import ProcessCompany
+from tests.departments.process.office import COMPANY, REPLIES, SHORT, TASK, WRONG
 from tests.support.chat_server import ChatServer
-from tests.support.department import COMPANY, REPLIES, SHORT, TASK, WRONG
 
 
 def develop(server: ChatServer, warehouse: Path, replies: Mapping[str, Any] | None = None, task: str = TASK,

@@ -11,8 +11,8 @@ import pytest
 from chatdev import Company, Run
 from chatdev.cli.app import main
 from chatdev.errors import ToolError
+from tests.departments.verilog.accumulator import RIGHT, WRONG, benches
 from tests.support.chat_server import ChatServer
-from tests.tools.verilog.accumulator import RIGHT, WRONG, benches
 
 pytestmark = pytest.mark.tool
 SPECIFICATION = "The module accu sums d, of W bits, while en is 1. Ports: clk, rst_n, en, d, sum and full (all ones)."

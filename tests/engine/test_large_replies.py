@@ -16,7 +16,6 @@ from benchmarks.parsing_child import python_text
 from chatdev.engine import reading
 from chatdev.isolation import parent
 from tests.engine.studio import WRITE, Studio, program
-from tests.support.chat_server import ChatServer
 from tests.support.shop import FIRST as COMMAND_FIRST
 from tests.support.shop import Shop
 
@@ -29,12 +28,6 @@ LARGE = "<SOLUTION>\n" + "".join(program(python_text(33_000, number), f"part{num
 def _client() -> None:
     """The client is loaded: that takes a second, on the first call of a process, and is not what is timed here."""
     importlib.import_module("openai")
-
-
-@pytest.fixture
-def shop(tmp_path: Path, chat_server: ChatServer) -> Shop:
-    """A shop over a fresh server and warehouse, for a command in a process of its own."""
-    return Shop(tmp_path, chat_server)
 
 
 def is_reading(parent_pid: int) -> bool:

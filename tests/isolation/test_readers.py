@@ -12,23 +12,24 @@ READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/replies/python/reader.py", "chatdev/workspace/python_facts.py",
     "chatdev/tools/software/reading/python_reading.py", "chatdev/tools/software/reading/python_writing.py",
     "chatdev/tools/software/reading/slips.py", "chatdev/tools/software/reading/unfinished.py",
-    "chatdev/tools/verilog/design/source.py", "chatdev/tools/verilog/design/facts.py",
-    "chatdev/tools/verilog/design/slips.py", "chatdev/tools/verilog/slang.py",
-    "chatdev/tools/verilog/tracing/findings.py",
-    "chatdev/tools/plc/source_check.py", "chatdev/tools/plc/source_run.py", "chatdev/tools/plc/proof/checks.py",
+    "chatdev/departments/verilog/design/source.py", "chatdev/departments/verilog/design/facts.py",
+    "chatdev/departments/verilog/design/slips.py", "chatdev/departments/verilog/slang.py",
+    "chatdev/departments/verilog/tracing/findings.py",
+    "chatdev/departments/plc/source_check.py", "chatdev/departments/plc/source_run.py",
+    "chatdev/departments/plc/proof/checks.py",
 }
 BELOW = {  # what readers stand on: called in the child alone
-    "chatdev/workspace/python_source.py", "chatdev/tools/plc/proof/properties.py",
-    "chatdev/tools/plc/st/slips.py",
-    *(f"chatdev/tools/verilog/{name}.py" for name in (
+    "chatdev/workspace/python_source.py", "chatdev/departments/plc/proof/properties.py",
+    "chatdev/departments/plc/st/slips.py",
+    *(f"chatdev/departments/verilog/{name}.py" for name in (
         "design/elaborate", "design/records", "design/reads", "design/design", "design/latches", "design/mistakes",
         "tracing/levels", "tracing/execution", "tracing/drivers", "tracing/search")),
 }
-BY_CONSENT = {"chatdev/tools/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
-GENERATORS = {"chatdev/tools/plc/simulation/machine.py"}  # compiles what it generated itself, of bounded depth
-DESIGN = "chatdev.tools.verilog.design"
+BY_CONSENT = {"chatdev/departments/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
+GENERATORS = {"chatdev/departments/plc/simulation/machine.py"}  # compiles what it generated itself, of bounded depth
+DESIGN = "chatdev.departments.verilog.design"
 PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang", "chatdev.workspace.python_source",
-           "chatdev.tools.plc.st.reading", "chatdev.tools.plc.source_check.readable_program",
+           "chatdev.departments.plc.st.reading", "chatdev.departments.plc.source_check.readable_program",
            f"{DESIGN}.source.import_pyslang", f"{DESIGN}.elaborate.elaborate", f"{DESIGN}.design.Design"}
 
 

@@ -86,7 +86,7 @@ def test_every_registered_tool_is_described_under_its_name() -> None:
 
 @pytest.mark.parametrize(("module", "name"), [
     ("chatdev.departments.pumps.parts.valves", "pumps.turn"), ("chatdev.departments.pumps", "pumps.turn"),
-    ("chatdev.tools.verilog.design.build", "verilog.turn"), ("house.valves", "house.turn"), ("valves", "mine.turn")])
+    ("chatdev.tools.value.check", "value.turn"), ("house.valves", "house.turn"), ("valves", "mine.turn")])
 def test_a_tool_is_named_by_the_department_that_it_is_in(module: str, name: str) -> None:
     def turn(context: ToolContext) -> str:
         """Turn."""

@@ -55,29 +55,6 @@ SOFTWARE = ColumnSet(
     further=("quality_mean",), further_statistics=("prompt_tokens", "completion_tokens", "calls"), published=PAPER,
     divided=(("way", "solved"), ("layout", "solved")))
 
-VERILOG = ColumnSet(
-    about="Compiled: the module and the bench make a simulation. Solved: it agrees with the reference at every sample "
-          "and does not cheat. Official is the rule of the benchmark's own script, which takes some references for "
-          "wrong.",
-    metrics=("compiled", "solved", "official"), main="solved", compared=("solved",),
-    statistics=("seconds", "tokens", "tool_calls", "cost"),
-    further_statistics=("prompt_tokens", "completion_tokens", "calls"), per="solved")
-
-PLC = ColumnSet(
-    about="Compiled: our checker finds no error. Verifiable: at least 80 % of the task's properties are decided, or "
-          "hold in the scans that were looked at. Passed: at least 80 % of them are proved, the rule of Agents4PLC. "
-          "Solved: all of them are, no run shows a run-time fault, and inputs and outputs are those asked for. "
-          "Properties about assertions that a program does not have count nowhere. Attempts: programs until the first "
-          "that compiles, where one does. Skeleton: whether the interface alone, without a statement, solves the task.",
-    metrics=("compiled", "verifiable", "passed", "solved"), main="solved",
-    compared=("compiled", "verifiable", "passed", "solved"),
-    statistics=("seconds", "tokens", "calls", "tool_calls", "attempts", "cost"),
-    further_statistics=("prompt_tokens", "completion_tokens", "judging_seconds"), per="solved",
-    divided=(("skeleton", "solved"),))
-
-_COLUMN_SETS = {"verilog": VERILOG, "plc": PLC}
-
-
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:
     """The columns that the rows of a study have in common."""
     name = next((row.get(FIELD) for row in rows), None)
@@ -87,8 +64,6 @@ def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:
 @functools.cache
 def _column_set(name: str) -> ColumnSet:
     """The columns of this name. Raises ConfigError, and MissingProgram where they cannot be imported."""
-    if name in _COLUMN_SETS:
-        return _COLUMN_SETS[name]
     department = departments().get(name)
     if department is None or not department.columns:
         raise ConfigError(f"no installed department says which columns a study has that measures {name!r:.60}; install "

@@ -7,18 +7,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from chatdev.departments.plc.adapters.compilers import strip_line_comments
+from chatdev.departments.plc.adapters.verifiers import name_variables
+from chatdev.departments.plc.proof.outcome import Cycle
+from chatdev.departments.plc.report.explanation import explain_run
+from chatdev.departments.plc.simulation.column import Columns
+from chatdev.departments.plc.simulation.test_cases import read_case, read_tasks, run_case
+from chatdev.departments.plc.simulation.values import WrongValue, read_text
+from chatdev.departments.plc.source_check import EntryVariable
+from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
-from chatdev.tools.plc.adapters.compilers import strip_line_comments
-from chatdev.tools.plc.adapters.verifiers import name_variables
-from chatdev.tools.plc.proof.outcome import Cycle
-from chatdev.tools.plc.report.explanation import explain_run
-from chatdev.tools.plc.simulation.column import Columns
-from chatdev.tools.plc.simulation.test_cases import read_case, read_tasks, run_case
-from chatdev.tools.plc.simulation.values import WrongValue, read_text
-from chatdev.tools.plc.source_check import EntryVariable
-from chatdev.tools.plc.st.slips import leave_out_strangers, mend_text
 from chatdev.tools.registry import registry
 from tests.fuzz.readers.plc import DECLARATIONS, ROWS, STATEMENTS, whole
 from tests.fuzz.readers.reader import Reader, is_short, value_in

@@ -7,15 +7,15 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 
-from chatdev.tools.plc.proof.properties import PropertyError, read_properties
-from chatdev.tools.plc.simulation.c_data import Untranslatable
-from chatdev.tools.plc.simulation.c_source import emit_c
-from chatdev.tools.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.tools.plc.simulation.random_inputs import random_inputs
-from chatdev.tools.plc.simulation.trace import WrongTrace, read_trace, run_trace, write_trace
-from chatdev.tools.plc.st.core import Program
-from chatdev.tools.plc.st.diagnostics import Diagnostic, format_diagnostics
-from chatdev.tools.plc.st.reading import read_condition, read_program
+from chatdev.departments.plc.proof.properties import PropertyError, read_properties
+from chatdev.departments.plc.simulation.c_data import Untranslatable
+from chatdev.departments.plc.simulation.c_source import emit_c
+from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
+from chatdev.departments.plc.simulation.random_inputs import random_inputs
+from chatdev.departments.plc.simulation.trace import WrongTrace, read_trace, run_trace, write_trace
+from chatdev.departments.plc.st.core import Program
+from chatdev.departments.plc.st.diagnostics import Diagnostic, format_diagnostics
+from chatdev.departments.plc.st.reading import read_condition, read_program
 from tests.fuzz.readers.reader import Reader, value_in
 
 SCANS = 3

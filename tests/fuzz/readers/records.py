@@ -12,6 +12,7 @@ from chatdev.config.load import load_company
 from chatdev.config.settings import user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
 from chatdev.config.trust_record import read_trust
+from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder
@@ -21,7 +22,6 @@ from chatdev.llm.base import Message, Request, Sampling
 from chatdev.llm.completions import StreamCollector, reply_of, server_usage
 from chatdev.llm.failures import Adaptations, Complaint, Transient, error_message, retry_after_seconds, status_of
 from chatdev.llm.tokens import count_tokens
-from chatdev.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from chatdev.departments.verilog.design.facts import read_design
+from chatdev.departments.verilog.lint import lint, outside_names, undriven_signals
 from chatdev.errors import ToolError
-from chatdev.tools.verilog.design.facts import read_design
-from chatdev.tools.verilog.lint import lint, outside_names, undriven_signals
 from tests.fuzz.readers.reader import Reader
 from tests.fuzz.readers.verilog import VERILOG
 

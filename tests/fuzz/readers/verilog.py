@@ -6,24 +6,24 @@ import re
 from contextlib import suppress
 from itertools import islice
 
+from chatdev.departments.verilog.answer import Answer, NoAnswer, broken_rules, normalise
+from chatdev.departments.verilog.bench import HiddenBench, dump_everything
+from chatdev.departments.verilog.bench_report import BenchReport
+from chatdev.departments.verilog.design.records import Part, Trigger
+from chatdev.departments.verilog.first_difference import SeenDifferences
+from chatdev.departments.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
+from chatdev.departments.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
+from chatdev.departments.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
+from chatdev.departments.verilog.simulators import read_compilation
+from chatdev.departments.verilog.source_text import module_names
+from chatdev.departments.verilog.specification import declared_names, identifiers, listed_ports
+from chatdev.departments.verilog.tracing.history import History
+from chatdev.departments.verilog.waveform.merge import merge_reference
+from chatdev.departments.verilog.waveform.picture import draw_diagram
+from chatdev.departments.verilog.waveform.table import render_table
+from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import Execution
-from chatdev.tools.verilog.answer import Answer, NoAnswer, broken_rules, normalise
-from chatdev.tools.verilog.bench import HiddenBench, dump_everything
-from chatdev.tools.verilog.bench_report import BenchReport
-from chatdev.tools.verilog.design.records import Part, Trigger
-from chatdev.tools.verilog.first_difference import SeenDifferences
-from chatdev.tools.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
-from chatdev.tools.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
-from chatdev.tools.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
-from chatdev.tools.verilog.simulators import read_compilation
-from chatdev.tools.verilog.source_text import module_names
-from chatdev.tools.verilog.specification import declared_names, identifiers, listed_ports
-from chatdev.tools.verilog.tracing.history import History
-from chatdev.tools.verilog.waveform.merge import merge_reference
-from chatdev.tools.verilog.waveform.picture import draw_diagram
-from chatdev.tools.verilog.waveform.table import render_table
-from chatdev.tools.verilog.waveform.waves import Waves
 from tests.fuzz.readers.reader import Reader, value_in, write
 
 VERILOG = ["module TopModule(", "endmodule", "macromodule ", "module ", "input ", "output ", "logic ", "[7:0] ", "a",

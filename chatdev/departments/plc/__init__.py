@@ -1,0 +1,27 @@
+"""The department of programmable logic controllers: Structured Text that is checked, run and proved."""
+
+from chatdev.department import Command, Department
+
+department = Department(
+    name="plc",
+    tools={
+        "plc.check": "chatdev.departments.plc.verdicts:check",
+        "plc.interface": "chatdev.departments.plc.interface:interface",
+        "plc.judge": "chatdev.departments.plc.verdicts:judge",
+        "plc.keep": "chatdev.departments.plc.keep:keep",
+        "plc.mend": "chatdev.departments.plc.mend:mend",
+        "plc.properties": "chatdev.departments.plc.requirements:properties",
+        "plc.propose": "chatdev.departments.plc.requirements:propose",
+        "plc.report": "chatdev.departments.plc.documents:report",
+        "plc.verify": "chatdev.departments.plc.verdicts:verify_answer",
+    },
+    commands={
+        "plc": Command("chatdev.departments.plc.commands:command",
+                       "Check, run and verify PLC programs in Structured Text (IEC 61131-3)."),
+    },
+    data_sets={
+        "plc": Command("chatdev.departments.plc.eval_command:command",
+                       "Run companies on tasks for logic controllers and verify their Structured Text."),
+    },
+    columns="chatdev.departments.plc.agents4plc:COLUMNS",
+)

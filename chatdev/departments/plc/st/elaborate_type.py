@@ -1,0 +1,171 @@
+"""Give types their meaning: named ones, arrays, structures, enumerations, and the data of function blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from chatdev.departments.plc.st.coerce import coerce
+from chatdev.departments.plc.st.core import Array, Constant, Field, Record, Scalar, Span, Type, Value, initial_value
+from chatdev.departments.plc.st.diagnostics import find_nearest
+from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
+from chatdev.departments.plc.st.elaborate_initial import elaborate_initial
+from chatdev.departments.plc.st.scalars import DINT, INT, SCALARS, UNSUPPORTED, base_of, describe_type
+from chatdev.departments.plc.st.scope import Reject, Scope, World
+from chatdev.departments.plc.st.syntax import ArrayOf, Declaration, EnumOf, Name, Node, StructOf, TypeName, TypeNode
+
+MOST_TYPES = 50
+"""So many types may contain each other in a row."""
+
+
+class Types:
+    """The types of a source, found as they are asked for. `find_block` gives the data of a function block by its
+    lower-case name, or nothing if there is no such block."""
+
+    def __init__(self, world: World, declarations: Sequence[Declaration],
+                 find_block: Callable[[str, Span], Record | None], blocks: Sequence[str]) -> None:
+        self._world = world
+        self._find_block = find_block
+        self._blocks = blocks
+        self._declared: dict[str, Declaration] = {}
+        self._open: set[str] = set()
+        for declaration in declarations:
+            self._note(declaration)
+
+    def resolve_all(self) -> None:
+        """Look at every declared type, so that its errors are reported and its values are known."""
+        for key, declaration in self._declared.items():
+            try:
+                self._find(key, declaration.names[0].span)
+            except Reject:
+                self._world.lost.add(key)
+
+    def resolve(self, node: TypeNode, scope: Scope, name: str = "") -> tuple[Type, Value]:
+        """A type and the value that its variables begin with; `name` is that of an enumeration or structure.
+        Raises Reject, with the error reported, if there is no such type."""
+        if isinstance(node, TypeName):
+            return self._resolve_name(node, scope)
+        if isinstance(node, ArrayOf):
+            return self._resolve_array(node, scope, name)
+        if isinstance(node, EnumOf):
+            enumeration = self._resolve_values(node, scope, name)
+            return enumeration, initial_value(enumeration)
+        record = self._resolve_struct(node, scope, name)
+        return record, initial_value(record)
+
+    def _note(self, declaration: Declaration) -> None:
+        for name in declaration.names:
+            if name.key in self._declared or name.key in SCALARS:
+                self._world.findings.report("declared-twice", name.span, name=name.text, what="type", line=0)
+            elif declaration.type is None:
+                self._world.lost.add(name.key)
+            else:
+                self._declared[name.key] = declaration
+
+    def _find(self, key: str, span: Span) -> tuple[Type, Value]:
+        """A type that the source declares."""
+        if key in self._world.types:
+            return self._world.types[key]
+        if key in self._open:
+            raise Scope(self._world, {}).reject("recursive-type", span, name=self._declared[key].names[0].text)
+        if len(self._open) == MOST_TYPES:
+            raise Scope(self._world, {}).reject("deep-calls", span, most=MOST_TYPES)
+        self._open.add(key)
+        try:
+            declaration = self._declared[key]
+            assert declaration.type is not None
+            scope = Scope(self._world, {}, broken=self._world.broken)
+            found, initial = self.resolve(declaration.type, scope, declaration.names[0].text)
+            self._world.measure(found, declaration.names[0].text, declaration.names[0].span)
+            if declaration.initial is not None:
+                self._world.types[key] = found, initial
+                initial = elaborate_initial(declaration.initial, found, initial, scope)
+        finally:
+            self._open.discard(key)
+        self._world.types[key] = found, initial
+        return found, initial
+
+    def _resolve_name(self, node: TypeName, scope: Scope) -> tuple[Type, Value]:
+        key = node.name.key
+        found: tuple[Type, Value] | None = None
+        if key in SCALARS:
+            found = SCALARS[key], initial_value(SCALARS[key])
+        elif key in self._declared:
+            found = self._find(key, node.name.span)
+        elif (record := self._find_block(key, node.name.span)) is not None:
+            found = record, initial_value(record)
+        if found is None:
+            raise self._reject_unknown(node.name)
+        return self._limit(found[0], node.limits, scope) if node.limits else found
+
+    def _reject_unknown(self, name: Name) -> Reject:
+        if name.key not in self._world.lost and not self._world.broken:
+            known = [*(one.upper() for one in SCALARS), *self._blocks,
+                     *(one.names[0].text for one in self._declared.values())]
+            self._world.findings.report("unknown-type", name.span, name=name.text, near=find_nearest(name.text, known),
+                                        unsupported=name.key in UNSUPPORTED)
+        return Reject()
+
+    def _limit(self, type_: Type, limits: tuple[Node, Node], scope: Scope) -> tuple[Type, Value]:
+        if not isinstance(type_, Scalar) or type_.kind != "int":
+            raise scope.reject("no-subrange", limits[0].span, type=describe_type(type_))
+        low, high = (_whole(limit, type_, scope, "the limit of a subrange") for limit in limits)
+        if low > high:
+            raise scope.reject("empty-range", limits[0].span, low=low, high=high)
+        limited = Scalar(type_.name, type_.kind, type_.bits, type_.signed, low=low, high=high)
+        return limited, initial_value(limited)
+
+    def _resolve_array(self, node: ArrayOf, scope: Scope, name: str) -> tuple[Type, Value]:
+        found, value = self.resolve(node.element, scope, name)
+        for bounds in reversed(node.bounds):
+            low, high = (_whole(bound, DINT, scope, "the bound of an array") for bound in bounds)
+            if low > high:
+                raise scope.reject("empty-range", bounds[0].span, low=low, high=high)
+            found = Array(found, low, high)
+            scope.world.measure(found, name, node.span)
+            value = [value] * (high - low + 1)
+        return found, value
+
+    def _resolve_values(self, node: EnumOf, scope: Scope, name: str) -> Scalar:
+        """An enumeration; its values are known by their names from then on. Numbers that none has are left empty."""
+        numbers: dict[int, str] = {}
+        seen: set[str] = set()
+        following = 0
+        for value, said in node.values:
+            if said is not None:
+                following = _whole(said, INT, scope, "a value of an enumeration")
+            if value.key in seen or following in numbers:
+                raise scope.reject("declared-twice", value.span, name=value.text, what="value", line=0)
+            seen.add(value.key)
+            numbers[following] = value.text
+            following += 1
+        low, high = min(numbers), max(numbers)
+        names = tuple(numbers.get(number, "") for number in range(low, high + 1))
+        enumeration = Scalar(name or "enumeration", "enum", 16, names=names, low=low, high=high)
+        for number, text in numbers.items():
+            self._world.values.setdefault(text.lower(), []).append((enumeration, number))
+        return enumeration
+
+    def _resolve_struct(self, node: StructOf, scope: Scope, name: str) -> Record:
+        fields: dict[str, Field] = {}
+        for declaration in node.parts:
+            if declaration.type is None:
+                raise Reject
+            found, initial = self.resolve(declaration.type, scope, declaration.names[0].text)
+            self._world.measure(found, declaration.names[0].text, declaration.names[0].span)
+            if declaration.initial is not None:
+                initial = elaborate_initial(declaration.initial, found, initial, scope)
+            for part in declaration.names:
+                if part.key in fields:
+                    raise scope.reject("declared-twice", part.span, name=part.text, what="part", line=0)
+                fields[part.key] = Field(part.key, found, initial)
+        return Record(name or "structure", tuple(fields.values()))
+
+
+def _whole(node: Node, type_: Scalar, scope: Scope, what: str) -> int:
+    """An integer that is known before the program runs."""
+    constant = coerce(elaborate_constant(node, scope, what), base_of(type_), scope, what)
+    if not isinstance(constant, Constant):
+        raise scope.reject("not-constant", node.span, what=what)
+    return int(constant.value)
+
+

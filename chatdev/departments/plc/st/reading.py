@@ -1,0 +1,141 @@
+"""Read Structured Text: a program, or one condition about a program."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from chatdev.departments.plc.st.core import IEC, Array, Dialect, Expression, Program, Record, Routine, Span, Type
+from chatdev.departments.plc.st.cursor import Cursor, SyntaxStop
+from chatdev.departments.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
+from chatdev.departments.plc.st.elaborate import elaborate_source, make_program
+from chatdev.departments.plc.st.elaborate_expression import elaborate_as
+from chatdev.departments.plc.st.parse_expression import parse_expression
+from chatdev.departments.plc.st.parse_unit import parse_source
+from chatdev.departments.plc.st.scalars import BOOL
+from chatdev.departments.plc.st.scope import Reject, Scope, World
+from chatdev.departments.plc.st.tokens import Token, split_tokens
+
+MOST_CHARACTERS = 1_000_000
+_START = Span(1, 1, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of a source. The program is None if there is an error among the diagnostics, which stand as the source
+    goes, warnings among them."""
+
+    program: Program | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What came of a condition's text: an expression of type BOOL, or None with the errors that tell why."""
+
+    expression: Expression | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC) -> Reading:
+    """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is the
+    PROGRAM, else the last function block that no other one uses."""
+    findings = Findings()
+    program = None
+    with suppress(TooManyErrors), _without_collection():
+        program = _read(source, entry, dialect, findings)
+    diagnostics = findings.in_order()
+    return Reading(None if findings.failed else program, diagnostics)
+
+
+def read_condition(text: str, program: Program) -> Condition:
+    """What a property says of a program, as an expression over the variables of its entry.
+
+    All data of function blocks is seen. `==`, `!=`, `-->` (implication) and a `;` at the end are let be, and names may
+    have the entry's name or `instance` before them, with a dot.
+    """
+    findings = Findings()
+    expression = None
+    with suppress(Reject, SyntaxStop, TooManyErrors):
+        expression = _read_condition(text, program, findings)
+    return Condition(None if findings.failed else expression, findings.in_order())
+
+
+@functools.cache
+def standard_blocks(dialect: str = IEC.name) -> dict[str, Routine]:
+    """The standard function blocks, as `standard.st` says them for a dialect, by lower-case names."""
+    findings = Findings()
+    source = Path(__file__).with_name("standard.st").read_text(encoding="utf-8")
+    return elaborate_source(parse_source(source, findings, (dialect,)), findings, {}, is_standard=True).routines
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """What is read is kept, so a search for what is not takes as long as the reading and finds nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings) -> Program | None:
+    if len(source) > MOST_CHARACTERS:
+        findings.report("too-long", _START, found=len(source), most=MOST_CHARACTERS)
+        return None
+    if not source.strip():
+        findings.report("empty", _START)
+        return None
+    if "\0" in source:
+        findings.report("binary", _START)
+        return None
+    syntax = parse_source(source, findings, dialect.defines)
+    world = elaborate_source(syntax, findings, standard_blocks(dialect.name), dialect=dialect)
+    if findings.failed:
+        return None
+    return make_program(world, entry, source)
+
+
+def _read_condition(text: str, program: Program, findings: Findings) -> Expression:
+    tokens = split_tokens(text.rstrip().removesuffix(";"), findings)
+    cursor = Cursor(_drop_prefix(tokens, ("instance", program.entry.name)), findings, allows_foreign=True)
+    node = parse_expression(cursor)
+    if cursor.token.kind != "end":
+        raise cursor.stop("unexpected", what="a condition", key=cursor.token.key)
+    variables = {variable.name: variable for variable in program.entry.variables}
+    world = World(findings, program.dialect)
+    for variable in variables.values():
+        _note_values(variable.type, world)
+    scope = Scope(world, variables, sees_all=True)
+    return elaborate_as(node, BOOL, scope, "a condition")
+
+
+def _drop_prefix(tokens: list[Token], prefixes: Container[str]) -> list[Token]:
+    """The tokens without an owner's name and its dot before a name."""
+    kept: list[Token] = []
+    for token in tokens:
+        owned = token.kind == "name" and len(kept) > 1 and kept[-1].key == "." and kept[-2].key in prefixes
+        if owned and (len(kept) == 2 or kept[-3].key != "."):
+            del kept[-2:]
+        kept.append(token)
+    return kept
+
+
+def _note_values(type_: Type, world: World) -> None:
+    """Make the values of enumerations known that a variable may have."""
+    if isinstance(type_, Array):
+        _note_values(type_.element, world)
+    elif isinstance(type_, Record):
+        for part in type_.fields:
+            _note_values(part.type, world)
+    elif type_.kind == "enum" and type_.name.lower() not in world.types:
+        first = type_.low or 0
+        world.types[type_.name.lower()] = type_, first
+        for number, name in enumerate(type_.names, first):
+            world.values.setdefault(name.lower(), []).append((type_, number))

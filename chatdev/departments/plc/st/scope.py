@@ -1,0 +1,173 @@
+"""The names of a source, and what each of them means where a routine uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from chatdev.departments.plc.st.core import (
+    IEC,
+    NOWHERE,
+    Array,
+    Constant,
+    Dialect,
+    Field,
+    Place,
+    Record,
+    Routine,
+    Scalar,
+    Span,
+    Type,
+    Value,
+    Variable,
+)
+from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
+
+MOST_DEPTH = 150
+"""So many operators and statements may stand in each other."""
+MOST_LOOPS = 18
+"""So many loops may stand in each other; Python allows 20."""
+MOST_ELEMENTS = 100_000
+"""Of a variable, and of all data of a routine."""
+
+
+class Reject(Exception):
+    """An expression or statement has no meaning; why is reported."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What others see of a routine. `record` is a function block's data, `result` the type of a function."""
+
+    name: str
+    written: str
+    kind: Literal["function", "block", "program"]
+    variables: tuple[Variable, ...]
+    result: Type | None = None
+    record: Record | None = None
+    span: Span = NOWHERE
+
+    def of_section(self, *sections: str) -> tuple[Variable, ...]:
+        """The variables of these sections, in their order. Every call of the routine asks, so each answer is kept."""
+        if sections not in self._by_sections:
+            self._by_sections[sections] = tuple(one for one in self.variables if one.section in sections)
+        return self._by_sections[sections]
+
+    @cached_property
+    def _by_sections(self) -> dict[tuple[str, ...], tuple[Variable, ...]]:
+        return {}
+
+
+@dataclass(slots=True)
+class World:
+    """What all routines of a source share. Names are lower case; `lost` are those whose declaration had an error, and
+    `broken` tells that others may be missing, too."""
+
+    findings: Findings
+    dialect: Dialect = IEC
+    types: dict[str, tuple[Type, Value]] = field(default_factory=dict)
+    values: dict[str, list[tuple[Scalar, int]]] = field(default_factory=dict)
+    """The values of all enumerations, by name."""
+    signatures: dict[str, Signature] = field(default_factory=dict)
+    routines: dict[str, Routine] = field(default_factory=dict)
+    standard: Mapping[str, Routine] = field(default_factory=dict)
+    standard_used: set[str] = field(default_factory=set)
+    globals: dict[str, Variable] = field(default_factory=dict)
+    globals_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The global variables that each routine uses, also by way of the blocks that it calls."""
+    lost: set[str] = field(default_factory=set)
+    broken: bool = False
+    sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
+    parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
+    numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)
+
+    def find_part(self, record: Record, name: str) -> Field | None:
+        """A part of a structure, or a variable of a function block, by its lower-case name."""
+        if id(record) not in self.parts:
+            self.parts[id(record)] = record, {part.name: part for part in record.fields}
+        return self.parts[id(record)][1].get(name)
+
+    def find_number(self, enumeration: Scalar, name: str) -> int | None:
+        """The number of a value of an enumeration, by its lower-case name."""
+        if id(enumeration) not in self.numbers:
+            named = {one.lower(): number for number, one in enumerate(enumeration.names, enumeration.low or 0) if one}
+            self.numbers[id(enumeration)] = enumeration, named
+        return self.numbers[id(enumeration)][1].get(name)
+
+    def measure(self, type_: Type, name: str, span: Span) -> int:
+        """How many scalars a value of the type holds. Raises Reject, with the error reported, if it is too large. Since
+        every type is measured as it is declared, none takes long."""
+        size = self._count(type_)
+        if size > MOST_ELEMENTS:
+            self.findings.report("large-array", span, name=name, most=MOST_ELEMENTS)
+            raise Reject
+        return size
+
+    def _count(self, type_: Type) -> int:
+        if isinstance(type_, Array):
+            return (type_.high - type_.low + 1) * self._count(type_.element)
+        if isinstance(type_, Scalar):
+            return 1
+        if id(type_) not in self.sizes:
+            self.sizes[id(type_)] = type_, sum(self._count(part.type) for part in type_.fields)
+        return self.sizes[id(type_)][1]
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names that one routine sees, and what is noted while its body is read."""
+
+    world: World
+    variables: Mapping[str, Variable]
+    is_standard: bool = False
+    kind: Literal["function", "block", "program"] = "program"
+    lost: frozenset[str] = frozenset()
+    broken: bool = False
+    loops: int = 0
+    depth: int = 0
+    calls: dict[str, Span] = field(default_factory=dict)
+    used_globals: set[str] = field(default_factory=set)
+    bound_globals: dict[str, tuple[tuple[str, Place], ...]] = field(default_factory=dict)
+    counters: list[str] = field(default_factory=list)
+    unknown: set[str] = field(default_factory=set)
+    sees_all: bool = False
+
+    def report(self, code: str, span: Span, /, **facts: object) -> None:
+        """Report an error or warning."""
+        self.world.findings.report(code, span, **facts)
+
+    def reject(self, code: str, span: Span, /, **facts: object) -> Reject:
+        """Report an error; the exception is to be raised."""
+        self.report(code, span, **facts)
+        return Reject()
+
+    def find(self, name: str) -> Variable | None:
+        """The variable of this name: the routine's own, else a global one."""
+        own = self.variables.get(name)
+        if own is not None or name not in self.world.globals:
+            return own
+        variable = self.world.globals[name]
+        if constant_of(variable, variable.span) is None:
+            self.used_globals.add(name)
+        return variable
+
+    def reject_unknown(self, key: str, written: str, span: Span) -> Reject:
+        """Report a name that nothing has, once in a routine, unless its declaration may just be unreadable."""
+        lost = key in self.lost or key in self.world.lost or self.broken
+        if not lost and key not in self.unknown:
+            known = [one.written or one.name for one in (*self.variables.values(), *self.world.globals.values())]
+            known += self.world.values
+            self.report("undeclared", span, name=written, near=find_nearest(written, known),
+                        callable=key in self.world.signatures)
+        self.unknown.add(key)
+        return Reject()
+
+
+def constant_of(variable: Variable, span: Span) -> Constant | None:
+    """The value that stands for a constant that is no array or record."""
+    if variable.section == "constant" and isinstance(variable.type, Scalar):
+        return Constant(variable.initial, variable.type, span)
+    return None
+

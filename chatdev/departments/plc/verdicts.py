@@ -1,0 +1,191 @@
+"""The tools that judge a program: `plc.check` (does it compile, with the interface that is wanted?), `plc.verify` (does
+it have the properties, in every run?) and `plc.judge` (the same with more time, for the last time).
+
+What is not decided is held against nobody: such a verdict passes as not `judged`, and makes no run a success.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from chatdev.departments.plc.interface import ANSWER, differences, entry_of, read_answer
+from chatdev.departments.plc.proof.outcome import RUN_TIME, Outcome, Property
+from chatdev.departments.plc.proof.properties import PATTERNS
+from chatdev.departments.plc.proof.verify import verify
+from chatdev.departments.plc.requirements import WORDING, properties_of, say
+from chatdev.departments.plc.source_check import SourceCheck, SourceRefused, check_source, find_unreadable
+from chatdev.tools.base import ToolContext, Verdict, render_file
+from chatdev.tools.function import tool
+
+SECONDS, LAST_SECONDS = 5.0, 10.0
+"""For each property: while the program is worked on, and at the end."""
+COMPILED = 0.1
+"""What a program is worth that compiles, before anything is proved of it."""
+
+_AROUND, _MOST_ERRORS, _WIDEST = 2, 5, 200  # lines before and after the faulty one; errors; characters of a line
+_MOST_CYCLES, _MOST_CHANGES, _MOST_TOLD = 8, 12, 2  # cycles, variables in one, properties told at length
+
+_GivenSource = Annotated[str | None, Field(
+    description="The whole source to check; without it the software's present file is checked.")]
+
+
+@tool(reads=("software", "program_interface?"))
+def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
+    """Check the program in Structured Text: syntax, names, types, and whether it has the inputs and outputs that are
+    wanted. Errors are shown with the lines around them, and with what to do."""
+    if source is None or source.strip() in context.software:  # its name, where its text is asked for
+        source = read_answer(context.software)
+    verdict, _ = _compile(context, source)
+    return verdict
+
+
+@tool(reads=("software", "program_interface?", "requirements?"), name="plc.verify")
+def verify_answer(context: ToolContext) -> Verdict:
+    """Verify the program in Structured Text: check it, then prove or refute each property that it must have, and that
+    no run ends with a run-time fault.
+
+    A violated property is shown with the scans that lead to it.
+    """
+    return _judge(context, SECONDS)
+
+
+@tool(reads=("software", "program_interface?", "requirements?"))
+def judge(context: ToolContext) -> Verdict:
+    """Judge the program in Structured Text for the last time, with more time for each property."""
+    return _judge(context, LAST_SECONDS)
+
+
+def _judge(context: ToolContext, seconds: float) -> Verdict:
+    source = read_answer(context.software)
+    compiled, checked = _compile(context, source)
+    if source is None or not compiled.passed:
+        return compiled
+    asked = properties_of(context.values.get("requirements"))
+    outcomes = _name_unreadable(verify_cached(source, checked.entry, tuple(asked), seconds), source, checked.entry)
+    return _Judgement(source, checked, bool(asked), outcomes).verdict()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """What was proved and refuted of a program that compiles."""
+
+    source: str
+    checked: SourceCheck
+    is_asked: bool
+    outcomes: Sequence[Outcome]
+
+    @property
+    def wrong(self) -> list[Outcome]:
+        return [one for one in self.outcomes if one.verdict == "VIOLATED"]
+
+    @property
+    def undecided(self) -> list[Outcome]:
+        return [one for one in self.outcomes if one.verdict not in ("VIOLATED", "PROVED")]
+
+    def verdict(self) -> Verdict:
+        """The verdict that agents read."""
+        complaint = next((one.asked.description or say(one.asked) for one in self.wrong), "")
+        evidence = {"compiled": True, **_for_cases(self.source, complaint),
+                    "verdicts": dict(Counter(one.verdict for one in self.outcomes)),
+                    "outcomes": [asdict(replace(one, cycles=())) for one in self.outcomes]}
+        return Verdict(not self.wrong, self._report(), self._score(), evidence,
+                       judged=self.is_asked and not self.undecided)
+
+    def _report(self) -> str:
+        return render_file(
+            WORDING / "verified.j2", path=ANSWER, asked=self.is_asked, most=_MOST_TOLD,
+            proved=len(self.outcomes) - len(self.wrong) - len(self.undecided),
+            wrong=[_tell(one, self.source, self.checked) for one in self.wrong],
+            open=[_name(one) for one in self.undecided],
+            vacuous=[_name(one) for one in self.outcomes if one.vacuous and one.asked.pattern != RUN_TIME])
+
+    def _score(self) -> float:
+        """The share that is proved; what is not decided counts half."""
+        if not self.wrong:
+            return 1.0
+        worth = {"PROVED": 1.0, "VIOLATED": 0.0}
+        return COMPILED + (1 - COMPILED) * fmean(worth.get(one.verdict, 0.5) for one in self.outcomes)
+
+
+@functools.lru_cache(maxsize=32)  # a chain judges the same program as guard, as feedback and as a step
+def verify_cached(source: str, entry: str, asked: tuple[Property, ...], seconds: float) -> tuple[Outcome, ...]:
+    """The verdicts of `verify`."""
+    return tuple(verify(source, entry, asked, seconds=seconds))
+
+
+def _name_unreadable(outcomes: Sequence[Outcome], source: str, entry: str) -> list[Outcome]:
+    """The outcomes, with those violated that speak of variables which the program does not have: it lacks them."""
+    asked = [one.asked for one in outcomes if one.asked.pattern in PATTERNS]
+    try:
+        found = find_unreadable(source, entry, asked)
+    except SourceRefused:
+        return list(outcomes)
+    wrong = {asked[int(number) - 1]: why for number, why in found.items()}
+    return [replace(one, verdict="VIOLATED", reason=wrong[one.asked]) if one.asked in wrong else one
+            for one in outcomes]
+
+
+def _compile(context: ToolContext, source: str | None) -> tuple[Verdict, SourceCheck]:
+    """The verdict of the checker, and what it found."""
+    if source is None:
+        none = SourceCheck("", ())
+        return Verdict(False, render_file(WORDING / "no_answer.j2", path=ANSWER), 0.0, {"compiled": False}), none
+    interface = context.values.get("program_interface")
+    checked = check_source(source, entry_of(interface))
+    missing = [] if checked.errors else differences(interface, checked)
+    text = render_file(WORDING / "compiled.j2", path=ANSWER, most=_MOST_ERRORS, missing=missing,
+                       errors=list(_errors_with_lines(checked, source)),
+                       warnings=[one for one in checked.diagnostics if one.severity == "warning"])
+    passed = not checked.errors and not missing
+    complaint = checked.errors[0].message if checked.errors else ""
+    return Verdict(passed, text, COMPILED if passed else 0.0,
+                   {"compiled": passed, **_for_cases(source, complaint)}), checked
+
+
+def _for_cases(source: str, complaint: str) -> dict[str, str]:
+    """What `plc.keep` needs of a program that was not right yet."""
+    return {"source": source, "complaint": complaint} if complaint else {}
+
+
+def _errors_with_lines(checked: SourceCheck, source: str) -> Iterator[Mapping[str, Any]]:
+    """The errors, each with the lines of the source around it unless the one before has them."""
+    lines, before = source.split("\n"), 0
+    for error in checked.errors:
+        at = error.span.line
+        near = range(max(1, at - _AROUND), min(len(lines), at + _AROUND) + 1) if at != before else ()
+        before = at
+        yield {"text": error.message, "hint": error.hint, "line": at, "column": error.span.column,
+               "lines": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in near]}
+
+
+def _name(outcome: Outcome) -> Mapping[str, Any]:
+    """What an outcome is about."""
+    return {"description": outcome.asked.description, "says": say(outcome.asked), "verdict": outcome.verdict,
+            "k": outcome.k, "reason": outcome.reason, "vacuous": outcome.vacuous}
+
+
+def _tell(outcome: Outcome, source: str, checked: SourceCheck) -> Mapping[str, Any]:
+    """A violated property as agents read it: its last scans, and the lines that ran in the very last."""
+    cycles, lines = outcome.cycles, source.split("\n")
+    written = {one.name.lower(): one.name for one in checked.variables}
+    ran: Sequence[int] = cycles[-1].lines if cycles else ()
+    shown = [{"number": one.number, "milliseconds": one.milliseconds, "more": max(0, len(one.changed) - _MOST_CHANGES),
+              "changed": [(_write_path(path, written), value) for path, value in one.changed[:_MOST_CHANGES]]}
+             for one in cycles[-_MOST_CYCLES:]]
+    return {**_name(outcome), "fault": cycles[-1].fault if cycles else "", "cycles": shown,
+            "skipped": max(0, len(cycles) - _MOST_CYCLES),
+            "ran": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in ran if number <= len(lines)]}
+
+
+def _write_path(path: str, written: Mapping[str, str]) -> str:
+    """A path such as `timer.et` with its variable as the source writes it."""
+    root = re.split(r"[.\[]", path, maxsplit=1)[0]
+    return written.get(root, root) + path[len(root):]

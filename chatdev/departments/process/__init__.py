@@ -1,0 +1,16 @@
+"""The department of processes: they are proposed, run, counted in a pool, and mined for what worked."""
+
+from chatdev.department import Command, Department
+
+department = Department(
+    name="process",
+    tools={
+        "process.check": "chatdev.departments.process.process_tools:check",
+        "process.choose": "chatdev.departments.process.process_tools:choose",
+        "process.recall": "chatdev.departments.process.process_tools:recall",
+    },
+    commands={
+        "process": Command("chatdev.departments.process.commands:command",
+                           "Develop software by proposed processes, and learn from those that worked."),
+    },
+)

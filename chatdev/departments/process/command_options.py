@@ -1,0 +1,133 @@
+"""What the commands of `chatdev process` take: the pool, the company, the tasks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chatdev.cli.outcome import report_outcome
+from chatdev.cli.study_options import STUDIES
+from chatdev.errors import ConfigError, MissingProgram
+
+if TYPE_CHECKING:
+    from chatdev.departments.process.pool import InstancePool
+    from chatdev.departments.process.process_company import ProcessCompany
+    from chatdev.evaluation.study import DataSet
+    from chatdev.evaluation.tasks import Task
+
+Command = Callable[..., Any]
+STARTER_POOL = "starter"
+_TASKS = re.compile(r"(?P<data>.+?)(?::(?P<limit>[1-9][0-9]*))?")
+_POOL = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
+_EASY = re.compile(r"easy:(?P<name>[a-z0-9-]+)")
+
+class ShareRange(click.FloatRange):
+    """A number of a range; NaN is in none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
+
+
+company_option = click.option("--company", default="top", show_default=True, metavar="NAME_OR_PATH",
+                              help="The company, whose chain has a `process` step with `phases`.")
+_pool_options = (
+    click.option("--pool", "pool_name", default="top", show_default=True, metavar="NAME",
+                 help=f"The instance pool; `{STARTER_POOL}` is the one that the company comes with."),
+    click.option("--ledger", "ledger_url", metavar="PATH_OR_URL", default=str(STUDIES / "ledger.sqlite"),
+                 show_default=True, help="A SQLite file, or the address of a database, e.g. postgresql://host/name."),
+)
+least_option = click.option("--least", type=ShareRange(0, 1), default=0.3, show_default=True, metavar="SHARE",
+                            help="Successes from which an instance is worth learning from.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def pool_options(command: Command) -> Command:
+    """Add `--company`, `--pool` and `--ledger`; the command gets `company` and `outcomes`, those of the pool."""
+    @wraps(command)
+    def collect(*, company: str, pool_name: str, ledger_url: str, **given: Any) -> Any:
+        found = load_process_company(company)
+        return command(company=found, outcomes=_read_outcomes(found, ledger_url, pool_name), **given)
+
+    extended: Command = report_outcome(company_option(pool_name_options(collect)))
+    return extended
+
+
+def pool_name_options(command: Command) -> Command:
+    """Add `--pool` and `--ledger`, as `pool_name` and `ledger_url`."""
+    for add in reversed(_pool_options):
+        command = add(command)
+    return command
+
+
+def load_process_company(name_or_path: str, sets: Sequence[str] = ()) -> ProcessCompany:
+    """The company. Raises ConfigError, MissingProgram."""
+    from chatdev.departments.process.process_company import ProcessCompany
+    from chatdev.runner.api import Company
+
+    return ProcessCompany.of(Company.load(name_or_path, sets=sets).config)
+
+
+@contextmanager
+def opened_pool(company: ProcessCompany, ledger_url: str, name: str) -> Iterator[InstancePool]:
+    """The pool of that name, for writing; it is made when there is none. Raises ConfigError, MissingProgram."""
+    if name == STARTER_POOL:
+        raise ConfigError(f"the pool {name!r} belongs to the company and is only read; name one of yours: --pool NAME")
+    if not _POOL.fullmatch(name):
+        raise ConfigError(f"--pool {name!r}: a pool has a name of at most 100 letters, digits and `-_.`")
+    try:
+        from chatdev.departments.process.pool import InstancePool
+    except ImportError as error:
+        raise MissingProgram(f"an instance pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
+    pool = InstancePool(ledger_url, name, company.default)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def _read_outcomes(company: ProcessCompany, ledger_url: str, name: str) -> list[Any]:
+    """The outcomes of a pool that is there. Raises ConfigError where there is none."""
+    if name == STARTER_POOL:
+        return list(company.starter_outcomes())
+    try:
+        from chatdev.departments.process.pool import find_outcomes
+    except ImportError as error:
+        raise MissingProgram(f"an instance pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
+    found = find_outcomes(ledger_url, name, company.default)
+    if found is None:
+        raise ConfigError(f"there is no pool {name!r} in {ledger_url}; begin one with `chatdev process develop`, or "
+                          f"look at the one that the company comes with: --pool {STARTER_POOL}")
+    return found
+
+
+def read_tasks(given: str, seed: int) -> tuple[DataSet, list[Task]]:
+    """The data set and its tasks that `--tasks` names. Raises ConfigError."""
+    from chatdev.evaluation.easy_tier import EasyTier
+    from chatdev.evaluation.srdd import Srdd
+    from chatdev.evaluation.tasks import Selection
+
+    found = _TASKS.fullmatch(given.strip())
+    name, limit = (found["data"], found["limit"]) if found else ("", None)
+    easy, data = _EASY.fullmatch(name), Path(name)
+    base: Any
+    if easy:
+        base = EasyTier.bundled(easy["name"])
+    elif name == "srdd":
+        base = Srdd()
+    elif name and data.exists():
+        base = Srdd(data.absolute(), data.stem)
+    else:
+        raise ConfigError(f"--tasks {given!r} names no data set; give srdd, easy:tuning, or a file or folder of tasks "
+                          "as in srdd/tasks, with `:N` behind it for N of them, e.g. srdd:20")
+    tasks = Selection(limit=int(limit) if limit else None, seed=seed).select(base.tasks())
+    base.check(tasks)
+    return base, tasks

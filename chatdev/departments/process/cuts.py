@@ -1,0 +1,193 @@
+"""Where a directly-follows graph falls into parts that a process tree can put together again.
+
+A cut is an operator and groups of phases; the definitions are those of Leemans, Fahland, van der Aalst: Discovering
+Block-Structured Process Models from Event Logs (2013, section 4). Equal graphs give equal cuts: groups come in the
+order of their phases, or in that of the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, combinations, product
+from typing import Any, NamedTuple
+
+from chatdev.departments.process.directly_follows import FollowsGraph
+from chatdev.departments.process.process_tree import Operator
+
+Group = frozenset[str]
+
+
+class Cut(NamedTuple):
+    """Groups of phases, of which each becomes a child of the operator. The first group of a loop is its body."""
+
+    operator: Operator
+    groups: tuple[Group, ...]
+
+
+MOST_HOMELESS = 4
+"""Of more groups that cannot begin and end an instance all stay together."""
+
+
+def find_cut(graph: FollowsGraph) -> Cut | None:
+    """The first cut that the graph has."""
+    return next(find_cuts(graph), None)
+
+
+def find_cuts(graph: FollowsGraph) -> Iterator[Cut]:
+    """The cuts by the first operator by which the graph has any, in the order of the paper: exclusive, sequence,
+    parallel, loop. Only a parallel one may be made in several ways."""
+    finders: Sequence[tuple[Operator, Callable[[FollowsGraph], Iterable[list[Group]]]]] = (
+        ("exclusive", _cut_exclusive), ("sequence", _cut_sequence), ("parallel", _cut_parallel), ("loop", _cut_loop))
+    for operator, find in finders if len(graph.phases) > 1 else ():
+        found = False
+        for groups in find(graph):
+            if len(groups) > 1:
+                found = True
+                yield Cut(operator, tuple(groups))
+        if found:
+            return
+
+
+def find_order_cut(graph: FollowsGraph) -> Cut | None:
+    """A parallel cut of a graph that has `later`: phases that never come in both orders, however far from each other,
+    belong together, and so do those that come in both with all others. Unlike the cuts above it needs no direct
+    succession of every two phases, which small pools do not show."""
+    apart = [(one, other) for one, other in combinations(graph.phases, 2)
+             if not {(one, other), (other, one)} <= graph.later.keys()]
+    found = _components(graph.phases, apart)
+    groups = [group for group in found if len(group) > 1]
+    if rest := _unite(group for group in found if len(group) == 1):
+        groups.append(rest)
+    return Cut("parallel", tuple(groups)) if len(groups) > 1 else None
+
+
+def _cut_exclusive(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """Phases that no instance has in common."""
+    yield _components(graph.phases, graph.edges)
+
+
+def _cut_sequence(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """Groups of which one always comes after another: phases that can follow each other, or cannot at all, belong
+    together."""
+    reached = _close(graph.phases, graph.later or graph.edges)
+    together = ((one, other) for one, other in combinations(graph.phases, 2)
+                if (one in reached[other]) == (other in reached[one]))
+    groups = sorted(_components(graph.phases, together),
+                    key=lambda group: -len(_unite(reached[name] for name in group) - group))
+    yield _join_optional(groups, graph) if len(groups) > 1 else groups
+
+
+def _join_optional(groups: list[Group], graph: FollowsGraph) -> list[Group]:
+    """Join neighbours that are only left out together, or the model would allow one without the other.
+
+    Around each group that can be left out, those before it are joined from which nothing leads beyond it, and those
+    after it to which nothing leads from before it (the strict sequence cut of Leemans: Robust Process Mining with
+    Guarantees, 2017, section 6.1).
+    """
+    last = len(groups)
+    jumps = _list_jumps(graph, groups)
+    farthest, nearest = list(range(last)), list(range(last))
+    optional: set[int] = set()
+    for one, other in jumps:
+        if one >= 0:
+            farthest[one] = max(farthest[one], other)
+        if other < last:
+            nearest[other] = min(nearest[other], one)
+        optional.update(range(one + 1, other))
+    links = [link for pivot in sorted(optional) for link in _neighbours(pivot, farthest, nearest)]
+    return [_unite(groups[number] for number in part) for part in _components(range(last), links)]
+
+
+def _list_jumps(graph: FollowsGraph, groups: Sequence[Group]) -> set[tuple[int, int]]:
+    """From which group to which one can go; -1 is the beginning, the number of groups the end."""
+    place = {name: number for number, group in enumerate(groups) for name in group}
+    return {*((place[one], place[other]) for one, other in graph.edges), *((-1, place[name]) for name in graph.starts),
+            *((place[name], len(groups)) for name in graph.ends)}
+
+
+def _unite(groups: Iterable[Iterable[str]]) -> Group:
+    return frozenset(chain.from_iterable(groups))
+
+
+def _neighbours(pivot: int, farthest: list[int], nearest: list[int]) -> Iterable[tuple[int, int]]:
+    before = pivot - 1
+    while before >= 0 and farthest[before] <= pivot:
+        yield before, pivot
+        before -= 1
+    after = pivot + 1
+    while after < len(nearest) and nearest[after] >= pivot:
+        yield pivot, after
+        after += 1
+
+
+def _cut_parallel(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """Groups of which every phase can come directly before and after every phase of the others, and each of which can
+    begin and end an instance. What cannot do that is joined with another group, and the paper does not say with which:
+    each way is one to cut, those first that change the fewest groups."""
+    apart = [(one, other) for one, other in combinations(graph.phases, 2)
+             if not {(one, other), (other, one)} <= graph.edges.keys()]
+    groups = _components(graph.phases, apart)
+    whole = [group for group in groups if _is_whole(group, graph)]
+    rest = [group for group in groups if group not in whole]
+    ways = _host(rest if len(rest) <= MOST_HOMELESS else [_unite(rest)], whole, graph)
+    yield from sorted(ways, key=lambda groups: len({*whole} - {*groups}))
+
+
+def _host(rest: Sequence[Group], groups: list[Group], graph: FollowsGraph) -> Iterator[list[Group]]:
+    """All ways to join the rest with groups or with each other, after which every group is whole."""
+    if rest:
+        for number, group in enumerate(groups):
+            yield from _host(rest[1:], [*groups[:number], group | rest[0], *groups[number + 1:]], graph)
+        yield from _host(rest[1:], [*groups, rest[0]], graph)
+    elif all(_is_whole(group, graph) for group in groups):
+        yield groups
+
+
+def _is_whole(group: Group, graph: FollowsGraph) -> bool:
+    return bool(group & graph.starts.keys() and group & graph.ends.keys())
+
+
+def _cut_loop(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """A body with all phases that begin or end an instance, and redo parts that lead from all its ends to all its
+    starts, if they lead from or to any of them."""
+    starts, ends = set(graph.starts), set(graph.ends)
+    inner = [edge for edge in graph.edges if not {*edge} & (starts | ends)]
+    parts = _components([name for name in graph.phases if name not in starts | ends], inner)
+    redos = [part for part in parts if _is_redo(part, graph, starts, ends)]
+    body = frozenset(graph.phases).difference(*redos)
+    yield [body, *redos]
+
+
+def _is_redo(part: Group, graph: FollowsGraph, starts: set[str], ends: set[str]) -> bool:
+    entered = _crossing(graph, lambda one, other: one not in part and other in part)
+    left = _crossing(graph, lambda one, other: one in part and other not in part)
+    return (entered == set(product(ends, {other for _, other in entered}))
+            and left == set(product({one for one, _ in left}, starts)))
+
+
+def _crossing(graph: FollowsGraph, is_wanted: Callable[[str, str], bool]) -> set[tuple[str, str]]:
+    return {edge for edge in graph.edges if is_wanted(*edge)}
+
+
+def _close(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> dict[str, Group]:
+    """What can be reached from each node (Warshall 1962), a row of bits for each."""
+    places = {node: place for place, node in enumerate(nodes)}
+    rows = [0] * len(nodes)
+    for one, other in links:
+        rows[places[one]] |= 1 << places[other]
+    for place in range(len(nodes)):
+        row, bit = rows[place], 1 << place
+        rows = [other | row if other & bit else other for other in rows]
+    return {node: frozenset(other for place, other in enumerate(nodes) if row >> place & 1)
+            for node, row in zip(nodes, rows, strict=True)}
+
+
+def _components(nodes: Iterable[Any], links: Iterable[tuple[Any, Any]]) -> list[frozenset[Any]]:
+    """What hangs together, in the order of the first of each."""
+    groups = {node: {node} for node in nodes}
+    for one, other in links:
+        small, large = sorted((groups[one], groups[other]), key=len)
+        if small is not large:
+            large |= small
+            groups.update(dict.fromkeys(small, large))
+    return sorted(map(frozenset, {id(group): group for group in groups.values()}.values()), key=min)

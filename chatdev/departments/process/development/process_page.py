@@ -1,0 +1,132 @@
+"""A page about a pool, as one HTML file that needs nothing beside it: counterparts of the paper's figures 9 to 13."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from chatdev.departments.process.conformance import measure_quality
+from chatdev.departments.process.describe import describe
+from chatdev.departments.process.development import process_plots
+from chatdev.departments.process.flow_graph import draw_flow, draw_picture
+from chatdev.departments.process.inductive_miner import mine
+from chatdev.departments.process.instances import format_instance
+from chatdev.departments.process.pool import InstanceOutcome, count_outcomes
+from chatdev.departments.process.pool_statistics import (
+    PoolEntry,
+    choose_best,
+    count_instances,
+    filter_entries,
+    measure_diversity,
+)
+from chatdev.departments.process.process_company import ProcessCompany
+from chatdev.departments.process.process_tree import Instance, measure_size
+from chatdev.errors import MissingProgram
+from chatdev.evaluation.reporting import page
+from chatdev.evaluation.reporting.formats import format_interval
+from chatdev.evaluation.reporting.statistics import estimate
+
+MOST = 25
+"""Instances that are listed."""
+_ALL = "all"
+
+
+def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float) -> str:
+    """The page. Raises MissingProgram without matplotlib."""
+    folders = [Path(__file__).parent, Path(page.__file__).parent]
+    environment = Environment(loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)
+    entries, default = count_outcomes(outcomes), company.default
+    legal = [entry for entry in entries if not company.check(entry.instance)]
+    good, groups = filter_entries(entries, least), _group_by_text(outcomes)
+    failures = _count_failures(outcomes)
+    return environment.get_template("process_page.j2").render(
+        company=company.config.company, outcomes=len(outcomes), least=least, most=MOST, good=good,
+        rate=_mean(one.success for one in outcomes if one.counts),
+        entries=[_entry_row(entry, default, failures) for entry in entries],
+        stages=[_stage_row(name, found, default) for name, found in _by_stage(outcomes).items()],
+        temperatures=process_plots.draw_temperatures(outcomes, default),
+        replays=process_plots.draw_replays(legal), simulations=process_plots.SIMULATIONS,
+        rates=process_plots.draw_rates(entries, least),
+        models=[*_model("All instances that could be run", legal, default, with_text=False),
+                *_model("Those to learn from", choose_best(entries, least), default, with_text=True)],
+        groups=list(groups), areas=_area_rows(outcomes, groups), compared=len(groups) > 1)
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = list(values)
+    return fmean(known) if known else 0.0
+
+
+def _entry_row(entry: PoolEntry, default: Instance, failures: Mapping[Instance, Counter[str]]) -> dict[str, Any]:
+    why = failures.get(entry.instance, Counter())
+    return {"text": format_instance(entry.instance) or "(none)", "frequency": entry.frequency,
+            "successes": entry.successes, "rate": entry.success_rate,
+            "diversity": measure_diversity(entry.instance, default).mean,
+            "failures": ", ".join(f"{kind} {count}" for kind, count in sorted(why.items()))}
+
+
+def _count_failures(outcomes: Iterable[InstanceOutcome]) -> dict[Instance, Counter[str]]:
+    found: dict[Instance, Counter[str]] = {}
+    for one in outcomes:
+        if one.failure:
+            found.setdefault(one.instance, Counter())[one.failure] += 1
+    return found
+
+
+def _by_stage(outcomes: Iterable[InstanceOutcome]) -> dict[str, list[InstanceOutcome]]:
+    """By the first part of what names a run; outcomes that name none come from elsewhere."""
+    found: dict[str, list[InstanceOutcome]] = {}
+    for one in outcomes:
+        found.setdefault(one.run.partition("/")[0] or "elsewhere", []).append(one)
+    return found
+
+
+def _stage_row(name: str, outcomes: Sequence[InstanceOutcome], default: Instance) -> dict[str, Any]:
+    run = [one for one in outcomes if one.was_run]
+    return {"name": name, "count": len(outcomes),
+            "refused": sum(one.counts and not one.was_run for one in outcomes),
+            "success": format_interval(estimate([float(one.success) for one in run]), 2),
+            "starts": format_interval(estimate([float(bool(one.starts)) for one in run]), 2),
+            "diversity": f"{fmean(measure_diversity(one.instance, default).mean for one in outcomes):.2f}"}
+
+
+def _model(title: str, entries: Sequence[PoolEntry], default: Instance, *, with_text: bool) -> list[dict[str, Any]]:
+    if not entries:
+        return []
+    model = mine(count_instances(entries))
+    try:
+        picture = base64.b64encode(draw_picture(draw_flow(model), "svg")).decode("ascii")
+    except MissingProgram:
+        picture = ""
+    return [{"title": title, "size": measure_size(model), "quality": measure_quality(model, count_instances(entries)),
+             "picture": picture, "text": describe(model, default) if with_text else ""}]
+
+
+def _group_by_text(outcomes: Iterable[InstanceOutcome]) -> dict[str, list[InstanceOutcome]]:
+    """What was developed with the text of a model and without, where that was compared; else all together."""
+    run = [one for one in outcomes if one.was_run]
+    compared: dict[str, list[InstanceOutcome]] = {}
+    for one in run:
+        _, said, group = one.run.partition("/")[0].partition(": ")
+        if said:
+            compared.setdefault(group, []).append(one)
+    return compared or {_ALL: run}
+
+
+def _area_rows(outcomes: Iterable[InstanceOutcome],
+               groups: Mapping[str, Sequence[InstanceOutcome]]) -> dict[str, list[str]]:
+    areas = sorted({one.area for one in outcomes})
+    return {area: [_success_cell([one for one in found if one.area == area]) for found in groups.values()]
+            for area in areas}
+
+
+def _success_cell(outcomes: Sequence[InstanceOutcome]) -> str:
+    count = f" ({len(outcomes)})" if outcomes else ""
+    return format_interval(estimate([float(one.success) for one in outcomes]), 2) + count

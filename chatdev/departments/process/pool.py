@@ -1,0 +1,304 @@
+"""The instance pool: how often each process instance led to software that works, in one store that many writers share
+(Think-on-Process, §3.2; the same kind of database as the ledger of a batch)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import sqlalchemy as sql
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from chatdev.batch.database import open_database, transaction
+from chatdev.batch.strict_reader import read_tables, refuse_strange
+from chatdev.departments.process.instances import ARROW, MOST_PHASES, format_instance
+from chatdev.departments.process.pool_statistics import PoolEntry
+from chatdev.departments.process.process_tree import Instance
+from chatdev.errors import ConfigError
+
+_LONGEST = 4000  # characters of an instance
+_MOST_OUTCOMES = 500_000  # that are read
+_TABLES = sql.MetaData()
+_POOLS = sql.Table("chatdev_pools", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
+                   sql.Column("phases", sql.JSON, nullable=False))
+_INSTANCES = sql.Table(
+    "chatdev_instances", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
+    sql.Column("instance", sql.String(_LONGEST), primary_key=True),
+    sql.Column("frequency", sql.Integer, nullable=False), sql.Column("successes", sql.Integer, nullable=False))
+_OUTCOMES = sql.Table(
+    "chatdev_outcomes", _TABLES, sql.Column("number", sql.Integer, primary_key=True),
+    sql.Column("pool", sql.String(200), nullable=False, index=True),
+    sql.Column("instance", sql.String(_LONGEST), nullable=False),
+    sql.Column("success", sql.Boolean, nullable=False), sql.Column("starts", sql.Boolean),
+    *(sql.Column(name, sql.String(300), nullable=False, default="")
+      for name in ("task", "area", "model", "failure", "run")),
+    sql.Column("temperature", sql.Float), sql.Column("time", sql.String(40), nullable=False))
+
+
+NOT_DEVELOPED = "not developed"
+"""The `failure` of a proposal that could be run and was not: it is kept, and counts neither for nor against it."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceOutcome:
+    """What became of an instance once. `success`: its software passes the cases from its request; `starts`: it starts
+    at all (None: never tried); `temperature`: that of its proposal, None where nothing was proposed; `failure`: the
+    kind of hallucination, or how the run ended, where it is no success."""
+
+    instance: Instance
+    success: bool
+    starts: bool | None = None
+    task: str = ""
+    area: str = ""
+    model: str = ""
+    temperature: float | None = None
+    failure: str = ""
+    run: str = ""
+    time: str = ""
+
+    @property
+    def was_run(self) -> bool:
+        """Whether software was developed by it."""
+        return self.success or self.starts is not None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts in the pool: it was run, or could not be."""
+        return self.failure != NOT_DEVELOPED
+
+
+def count_outcomes(outcomes: Iterable[InstanceOutcome]) -> list[PoolEntry]:
+    """The entries that a pool of these outcomes has, the most frequent first."""
+    counts: dict[Instance, list[int]] = {}
+    for outcome in (outcome for outcome in outcomes if outcome.counts):
+        count = counts.setdefault(outcome.instance, [0, 0])
+        count[0] += 1
+        count[1] += outcome.success
+    entries = [PoolEntry(instance, frequency, successes) for instance, (frequency, successes) in counts.items()]
+    return sorted(entries, key=lambda entry: (-entry.frequency, entry.instance))
+
+
+class InstancePool:
+    """The pool called `name` in the database at `url` (SQLAlchemy's; a file name stands for SQLite).
+
+    `phases` are the phases that its instances may name; a pool keeps those it was made for. Raises ConfigError for a
+    pool of other phases and for an address that is none, WorkspaceError when the database cannot be used; so does every
+    method.
+    """
+
+    def __init__(self, url: str, name: str, phases: Iterable[str]) -> None:
+        self.name = name
+        self.phases = tuple(sorted(phases))
+        refuse_strange(url, [_POOLS, _INSTANCES, _OUTCOMES])
+        self._engine = open_database(url)
+        with self._transaction() as connection:
+            _TABLES.create_all(connection)
+            kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
+            if kept is None:
+                connection.execute(sql.insert(_POOLS).values(pool=name, phases=list(self.phases)))
+            else:
+                _check_phases(kept, self.phases, _name_pool(name, url))
+
+    def add(self, outcomes: Sequence[InstanceOutcome]) -> None:
+        """Count outcomes; many may do so at once, from several processes. Raises ConfigError for an instance that is
+        longer than one may be."""
+        with self._transaction() as connection:
+            for outcome in outcomes:
+                key = _key_of(outcome.instance)
+                if outcome.counts:
+                    self._count(connection, key, 1, int(outcome.success))
+                row = {**asdict(outcome), "time": outcome.time or datetime.now(UTC).isoformat(timespec="seconds")}
+                connection.execute(sql.insert(_OUTCOMES).values(pool=self.name, **_fit(row), instance=key))
+
+    def entries(self) -> list[PoolEntry]:
+        """All instances with what was counted, the most frequent first."""
+        with transaction(self._engine, reading=True) as connection:
+            rows = connection.execute(sql.select(_INSTANCES).where(_INSTANCES.c.pool == self.name).order_by(
+                _INSTANCES.c.frequency.desc(), _INSTANCES.c.instance)).all()
+        return [PoolEntry(_instance_of(row.instance), row.frequency, row.successes) for row in rows]
+
+    def outcomes(self) -> list[InstanceOutcome]:
+        """All outcomes, the oldest first."""
+        with transaction(self._engine, reading=True) as connection:
+            return _read_outcomes(connection, self.name)
+
+    def export(self) -> str:
+        """Everything as JSON, which `load` reads."""
+        return export_outcomes(self.outcomes(), self.phases)
+
+    def load(self, text: str, where: str, origin: str = "") -> int:
+        """Add the outcomes of an export that are not there; how many there were. Their runs are called `origin RUN`, so
+        that runs here that have the same name are others. `where` names the export in errors. Raises ConfigError for
+        what is no export, or one of other phases; nothing is added then."""
+        known = set(self.outcomes())
+        read = read_export(text, self.phases, where)
+        if origin:
+            read = [replace(one, run=f"{origin} {one.run.removeprefix(f'{origin} ')}") for one in read]
+        outcomes = [one for one in read if one not in known]
+        self.add(outcomes)
+        return len(outcomes)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def _count(self, connection: sql.Connection, key: str, times: int, successes: int) -> None:
+        mine = (_INSTANCES.c.pool == self.name) & (_INSTANCES.c.instance == key)
+        counted = sql.update(_INSTANCES).where(mine).values(
+            frequency=_INSTANCES.c.frequency + times, successes=_INSTANCES.c.successes + successes)
+        if connection.execute(counted).rowcount == 0:
+            connection.execute(sql.insert(_INSTANCES).values(pool=self.name, instance=key, frequency=times,
+                                                            successes=successes))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sql.Connection]:
+        with transaction(self._engine, alone=True) as connection:
+            yield connection
+
+
+def _key_of(instance: Instance) -> str:
+    key = format_instance(instance)
+    if len(instance) > MOST_PHASES:
+        raise ConfigError(f"an instance of {len(instance)} phases is too long for a pool; the most is {MOST_PHASES}")
+    if len(key) > _LONGEST:
+        raise ConfigError(f"an instance of {len(key)} characters is too long for a pool; the most is {_LONGEST}")
+    return key
+
+
+def _instance_of(key: str) -> Instance:
+    return tuple(key.split(ARROW)) if key else ()
+
+
+def _fit(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, texts cut to the width of their columns."""
+    return {name: value[:300] if isinstance(value, str) else value for name, value in row.items() if name != "instance"}
+
+
+def _read_outcomes(connection: sql.Connection, name: str) -> list[InstanceOutcome]:
+    """The outcomes of a pool. Raises ConfigError for more than can be read, and for a row that chatdev has not
+    written: SQLite keeps any kind of value in any column."""
+    as_they_are = (sql.type_coerce(column, sql.types.NullType()).label(column.name) for column in _OUTCOMES.c)
+    rows = connection.execute(sql.select(*as_they_are).where(_OUTCOMES.c.pool == name).order_by(_OUTCOMES.c.number)
+                              .limit(_MOST_OUTCOMES + 1)).mappings().all()
+    if len(rows) > _MOST_OUTCOMES:
+        raise ConfigError(f"the pool {name!r} has more than {_MOST_OUTCOMES} outcomes, which is too many to be read")
+    try:
+        return [_outcome_of(row) for row in rows]
+    except ValidationError as error:
+        raise ConfigError(f"the pool {name!r} is damaged ({_first_fault(error)}); name another one") from None
+
+
+def _outcome_of(row: sql.RowMapping) -> InstanceOutcome:
+    """The outcome in a row. Raises ValidationError."""
+    key = row["instance"]
+    values = {name: row[name] for name in _ExportedOutcome.model_fields} | {
+        "instance": list(_instance_of(key)) if isinstance(key, str) and len(key) <= _LONGEST else key}
+    truths = {name: bool(values[name]) for name in ("success", "starts") if values[name] in (0, 1)}
+    return _ExportedOutcome.model_validate({**values, **truths}).outcome
+
+
+def _name_pool(name: str, url: str) -> str:
+    return f"the pool {name!r} of {url}"
+
+
+def _check_phases(kept: Sequence[str], phases: Sequence[str], which: str) -> None:
+    if set(kept) != set(phases):
+        more, less = sorted(set(kept) - set(phases)), sorted(set(phases) - set(kept))
+        raise ConfigError(f"{which} was made for other phases ({'; '.join(filter(None, _differences(more, less)))}); "
+                          "name another pool for these")
+
+
+def _differences(more: Sequence[str], less: Sequence[str]) -> Iterator[str]:
+    if more:
+        yield f"it also has {', '.join(more[:5])}"
+    if less:
+        yield f"it lacks {', '.join(less[:5])}"
+
+
+def find_outcomes(url: str, name: str, phases: Iterable[str]) -> list[InstanceOutcome] | None:
+    """The outcomes in the pool called `name` in the database at `url`; None where there is no such database or pool.
+    The database is only read, and may be a stranger's. Raises ConfigError for a pool of other phases and for what is
+    none, WorkspaceError."""
+    with read_tables(url, [_POOLS, _OUTCOMES]) as connection:
+        if connection is None:
+            return None
+        kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
+        if kept is None:
+            return None
+        if not (isinstance(kept, list) and all(isinstance(one, str) for one in kept)):
+            raise ConfigError(f"{_name_pool(name, url)} names no phases; it is damaged")
+        phases, which = tuple(phases), _name_pool(name, url)
+        _check_phases(kept, phases, which)
+        outcomes = _read_outcomes(connection, name)
+    _refuse_strange_successes(outcomes, phases, which)
+    return outcomes
+
+
+def export_outcomes(outcomes: Iterable[InstanceOutcome], phases: Iterable[str]) -> str:
+    """Outcomes over these phases as JSON, which `read_export` reads."""
+    return json.dumps({"phases": sorted(phases), "outcomes": [asdict(one) for one in outcomes]}, ensure_ascii=False,
+                      indent=1)
+
+
+def _without_arrow(name: str) -> str:
+    if ARROW in name:
+        raise ValueError(f"a phase has no {ARROW.strip()!r} in its name")
+    return name
+
+
+class _ExportedOutcome(BaseModel):
+    """An outcome as an export has it."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    instance: list[Annotated[str, Field(min_length=1), AfterValidator(_without_arrow)]]
+    success: bool
+    starts: bool | None = None
+    task: str = ""
+    area: str = ""
+    model: str = ""
+    temperature: float | None = None
+    failure: str = ""
+    run: str = ""
+    time: str = ""
+
+    @property
+    def outcome(self) -> InstanceOutcome:
+        """As the pool has it."""
+        return InstanceOutcome(**{**dict(self), "instance": tuple(self.instance)})
+
+
+_EXPORTED = TypeAdapter(list[_ExportedOutcome])
+
+
+def read_export(text: str, phases: Sequence[str], where: str) -> list[InstanceOutcome]:
+    """The outcomes of an exported pool; `where` names it in errors. Raises ConfigError for what is none, or one of
+    other phases."""
+    try:
+        data = json.loads(text)
+        _check_phases(data["phases"], phases, where)
+        rows = [row.outcome for row in _EXPORTED.validate_python(data["outcomes"])]
+    except ValidationError as error:
+        raise ConfigError(f"{where}: outcome {_first_fault(error)}; write a pool with `chatdev process export`"
+                          ) from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ConfigError(f"{where} is no exported pool ({type(error).__name__}: {str(error)[:120]}); write one with "
+                          "`chatdev process export`") from None
+    _refuse_strange_successes(rows, phases, where)
+    return rows
+
+
+def _refuse_strange_successes(outcomes: Sequence[InstanceOutcome], phases: Sequence[str], where: str) -> None:
+    """Raise ConfigError where something else than a known phase led to success: the model that proposes reads it."""
+    for number, one in enumerate(outcomes):
+        if one.success and (strange := sorted(set(one.instance) - set(phases))):
+            raise ConfigError(f"{where}: outcome {number}.instance: a success of {strange[0]!r:.80}, which is no phase")
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

@@ -1,0 +1,230 @@
+"""`chatdev process`: the commands that have processes proposed and software developed by them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chatdev.cli.outcome import report_outcome
+from chatdev.cli.study_options import StudyOptions, running_options, split_names
+from chatdev.departments.process.command_options import company_option
+from chatdev.departments.process.command_output import summary_table
+from chatdev.departments.process.command_stages import Development, with_development
+from chatdev.departments.process.replay_strategy import STRATEGIES
+from chatdev.errors import ConfigError
+from chatdev.runner.sanitize import sanitize
+
+if TYPE_CHECKING:
+    from chatdev.departments.process.development.planned_tasks import PlannedTask
+    from chatdev.departments.process.pool import InstanceOutcome
+    from chatdev.evaluation.tasks import Task
+
+Command = Callable[..., Any]
+_POOL_NAME = ("--pool", "Name of the instance pool, and of the folder of its runs; several may share a ledger.")
+_ON, _OFF = "with text", "without text"
+
+_tasks_option = click.option("--tasks", required=True, metavar="DATA[:N]",
+                             help="What is developed: srdd, easy:tuning, or a file or folder of tasks; `:N` for N of "
+                                  "them, e.g. srdd:20.")
+_seed_option = click.option("--seed", type=int, default=0, show_default=True,
+                            help="Which tasks N takes, which examples are shown, which instances are replayed.")
+_text_option = click.option("--text", type=click.Choice(["on", "off"]), default="on", show_default=True,
+                            help="Whether the text of the pool's model is shown to the model that proposes.")
+_strategy_option = click.option("--strategy", type=click.Choice(sorted(STRATEGIES)), default="uct_once",
+                                show_default=True, help="Which instances are replayed (docs/process.md).")
+
+
+def _development_command(name: str) -> Callable[[Command], click.Command]:
+    """A command that is given a `Development`: with the company, the tasks, the seed and all options of a study."""
+    def make(function: Command) -> click.Command:
+        def run(options: StudyOptions, **given: Any) -> int:
+            return with_development(options, given, lambda development: int(function(development, **{
+                key: value for key, value in given.items() if key not in ("company", "tasks", "seed")})))
+
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+        ended = report_outcome(run)
+        for add in (running_options("top", _POOL_NAME), _seed_option, _tasks_option, company_option):
+            ended = add(ended)
+        return click.command(name)(ended)
+
+    return make
+
+
+@_development_command("generate")
+@_text_option
+@click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+              help="Proposals for each task.")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the proposals that can be run as JSON, for `develop --from`.")
+def generate(development: Development, text: str, per_task: int, output: Path | None) -> int:
+    """Have processes proposed, and develop nothing.
+
+    Proposals that could not be run are counted in the pool as failures, with their kind.
+    """
+    rows = development.run_next("generate", _proposals(development, text == "on", per_task, develops=False))
+    lines = [{"task": row["base_task"], "process": " → ".join(row["instance"])} for row in rows if row["fits"]]
+    for line in lines:
+        click.echo(sanitize(f"{line['task']}: {line['process']}"))
+    if output:
+        from chatdev.cli.shared_options import write_file
+
+        write_file(output, json.dumps(lines, ensure_ascii=False, indent=1) + "\n")
+    return 0
+
+
+@_development_command("develop")
+@_text_option
+@click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+              help="Developments of each task.")
+@click.option("--process", metavar="PROCESS", help="Run this process instead of having one proposed.")
+@click.option("--from", "proposals", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+              help="Run the processes that `generate --output` wrote.")
+def develop(development: Development, text: str, per_task: int, process: str | None, proposals: Path | None) -> int:
+    """Develop software, each by a process of its own, and count in the pool what became of it."""
+    from chatdev.departments.process.development.stage_plans import plan_given, read_proposals
+
+    if process is not None and not process.strip():
+        raise ConfigError("--process is empty; name phases, as in `Coding → Manual`, or leave it out")
+    if process and proposals:
+        raise ConfigError("--process names one process and --from a file of them; give one of the two")
+
+    def plan(outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], name: str) -> Sequence[PlannedTask]:
+        if proposals:
+            return read_proposals(development.company, proposals, tasks)
+        if process:
+            return plan_given(development.company, process, list(tasks) * per_task)
+        return _proposals(development, text == "on", per_task)(outcomes, tasks, name)
+
+    development.run_next("develop", plan)
+    return 0
+
+
+@_development_command("enhance")
+@click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+              help="Developments of each task.")
+def enhance(development: Development, per_task: int) -> int:
+    """Enhance the pool: its model's text is shown, new processes are proposed and developed, and counted."""
+    from chatdev.departments.process.development.stage_plans import require_text
+
+    require_text(development.company, development.pool.outcomes())
+    development.run_next("enhance", _proposals(development, True, per_task))
+    return 0
+
+
+@_development_command("replay")
+@_strategy_option
+@click.option("--count", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+              help="So many replays.")
+def replay(development: Development, strategy: str, count: int) -> int:
+    """Run instances of the pool again, the doubtful ones first, and count how that ends."""
+    development.run_next("replay", _replays(development, strategy, count))
+    return 0
+
+
+@_development_command("sweep")
+@click.option("--temperature", "temperatures", callback=split_names, default="0,0.2,0.4,0.6,0.8,1.0,1.2,1.4",
+              show_default=True, metavar="A,B,C", help="Temperatures of the proposals.")
+@click.option("--develop", "develops", is_flag=True, help="Also develop what is proposed.")
+@_text_option
+def sweep(development: Development, temperatures: Sequence[str], develops: bool, text: str) -> int:
+    """Have processes proposed at several temperatures: how many can be run, and how different they are (figure 9)."""
+    from chatdev.departments.process.development.stages import read_temperature
+    from chatdev.departments.process.development.summary import group_rows
+
+    values = [_read_temperature(one) for one in temperatures]
+    if not values:
+        raise ConfigError("--temperature is empty; give numbers from 0 to 2, e.g. 0,0.6,1.2")
+    rows = development.run_next("sweep", _proposals(development, text == "on", 1, develops=develops), values)
+    groups = group_rows([{**row, "at": read_temperature(row)} for row in rows], "at")
+    click.echo(sanitize(summary_table(dict(sorted(groups.items(), key=lambda pair: float(pair[0]))),
+                                      development.company.default)))
+    return 0
+
+
+@_development_command("compare")
+@click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+              help="Developments of each task, with the text and without.")
+def compare(development: Development, per_task: int) -> int:
+    """Develop every task with the text of the pool's model and without, and compare, for each area (figure 13)."""
+    from chatdev.departments.process.development.stage_plans import require_text
+    from chatdev.departments.process.development.summary import group_rows
+
+    require_text(development.company, development.pool.outcomes())
+
+    def plan(outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], name: str) -> Sequence[PlannedTask]:
+        with_text, without = (
+            _proposals(development, shown, per_task, group=group)(outcomes, tasks, name)
+            for group, shown in ((_ON, True), (_OFF, False)))
+        return [*with_text, *without]
+
+    rows = development.run_next("compare", plan)
+    groups = group_rows(rows, "group")
+    for area, found in group_rows(rows, "area").items():
+        groups |= {f"{area}, {group}": part for group, part in group_rows(found, "group").items()}
+    click.echo(sanitize(summary_table(groups, development.company.default)))
+    return 0
+
+
+@_development_command("cycle")
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, metavar="N", help="So many rounds.")
+@click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+              help="Developments of each task in a round.")
+@click.option("--replays", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
+              help="Replays in a round, except the last one.")
+@_strategy_option
+@_text_option
+def cycle(development: Development, rounds: int, per_task: int, replays: int, strategy: str, text: str) -> int:
+    """All stages, round by round: propose and develop, replay, filter, mine, describe; the next round reads the text.
+
+    After an interruption, give the same command again to continue; --max-tokens and --max-cost hold for the whole.
+    """
+    development = development.for_rounds()
+    done: dict[str, list[dict[str, Any]]] = {}
+    for number in range(1, rounds + 1):
+        done[f"round {number}"] = development.run_named(
+            f"round-{number}-develop", _proposals(development, text == "on", per_task))
+        if replays and number < rounds:
+            done[f"round {number}, replays"] = development.run_named(
+                f"round-{number}-replay", _replays(development, strategy, replays))
+    click.echo(f"\n{sanitize(summary_table(done, development.company.default))}")
+    return 0
+
+
+COMMANDS = (generate, develop, replay, enhance, sweep, compare, cycle)
+
+
+def _proposals(development: Development, with_text: bool, per_task: int, *, develops: bool = True,
+               group: str = "") -> Callable[..., Sequence[PlannedTask]]:
+    """What plans a proposal for each task."""
+    from chatdev.departments.process.development.stage_plans import plan_proposals
+
+    def plan(outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], name: str) -> Sequence[PlannedTask]:
+        return plan_proposals(development.company, outcomes, list(tasks) * per_task, name, with_text=with_text,
+                              develops=develops, group=group)
+
+    return plan
+
+
+def _replays(development: Development, strategy: str, count: int) -> Callable[..., Sequence[PlannedTask]]:
+    """What plans replays."""
+    from chatdev.departments.process.development.stage_plans import plan_replay
+
+    def plan(outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], name: str) -> Sequence[PlannedTask]:
+        return plan_replay(development.company, outcomes, tasks, name, strategy=strategy, count=count)
+
+    return plan
+
+
+def _read_temperature(given: str) -> float:
+    try:
+        value = float(given)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 2:
+        raise ConfigError(f"--temperature: {given!r} is none; give numbers from 0 to 2, e.g. 0,0.6,1.2")
+    return value

@@ -1,0 +1,65 @@
+"""The department of Verilog; as a library, `trace_drivers` names the lines behind a wrong output."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chatdev.department import Command, Department
+
+if TYPE_CHECKING:
+    from chatdev.departments.verilog.tracing.levels import Trace
+
+__all__ = ["department", "trace_drivers"]
+
+department = Department(
+    name="verilog",
+    tools={
+        "verilog.bench": "chatdev.departments.verilog.given_bench:check_bench",
+        "verilog.check": "chatdev.departments.verilog.judge:check",
+        "verilog.draw": "chatdev.departments.verilog.mismatch:draw",
+        "verilog.equivalent": "chatdev.departments.verilog.equivalence:equivalent",
+        "verilog.identify": "chatdev.departments.verilog.identify:identify",
+        "verilog.judge": "chatdev.departments.verilog.judge:judge",
+        "verilog.mend": "chatdev.departments.verilog.mend:mend",
+        "verilog.minimise": "chatdev.departments.verilog.minimise:minimise",
+        "verilog.plan": "chatdev.departments.verilog.plan:review",
+        "verilog.ports": "chatdev.departments.verilog.specification:ports",
+        "verilog.relate": "chatdev.departments.verilog.graph:relate",
+        "verilog.related": "chatdev.departments.verilog.graph:look_around",
+        "verilog.retrieve": "chatdev.departments.verilog.graph:retrieve",
+        "verilog.simulate": "chatdev.departments.verilog.judge:simulate",
+        "verilog.trace": "chatdev.departments.verilog.mismatch:trace",
+        "verilog.try": "chatdev.departments.verilog.judge:try_own_bench",
+    },
+    data_sets={
+        "verilogeval": Command("chatdev.departments.verilog.eval_command:command",
+                               "Run companies on the problems of VerilogEval v2 and judge their modules."),
+    },
+    columns="chatdev.departments.verilog.verilogeval:COLUMNS",
+    checks="chatdev.departments.verilog.doctor:probes",
+)
+
+
+def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: str = "TopModule",
+                  waves: Path | None = None, time: int | None = None, scope: str = "tb.top_module1") -> Trace:
+    """Follow outputs of the module `top` back over what drives them, `levels` deep.
+
+    With a VCD file and the time of a mismatch (in its units) only those assignments are named that were active just
+    before; `scope` is where the file has the signals of the module. The source is read in this process, and not in a
+    child with limits as tools do it: give none that you do not trust. Raises DesignError for a source that cannot be
+    elaborated, WaveformError for a file that cannot be read, and ToolError for an output that is not there.
+    """
+    from chatdev.departments.verilog.design.design import Design
+    from chatdev.departments.verilog.target import Target
+    from chatdev.departments.verilog.tracing.history import History
+    from chatdev.departments.verilog.tracing.levels import Watch
+    from chatdev.departments.verilog.tracing.search import trace_outputs
+    from chatdev.departments.verilog.waveform.waves import Waves
+
+    design = Design.of(text, Target(top))
+    if waves is None or time is None:
+        return trace_outputs(design, outputs, levels)
+    history = History.of(Waves.open(waves), scope, design.widths, time)
+    return trace_outputs(design, [Watch(design.part(name), time) for name in outputs], levels, history)

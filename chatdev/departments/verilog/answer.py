@@ -1,0 +1,150 @@
+"""The answer: one file of the software with the module that is wanted, and the rules that it keeps (`rules.yaml`).
+
+Each rule closes a way to make a test bench report success without a right module: to read the reference's signals, to
+instantiate it, to replay what it was seen to do, to drive the inputs of both. The rules here look at the text alone, as
+`preprocess.py` says that the simulator reads it; `lint.py` adds what needs a parser.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from chatdev.departments.verilog.messages import Message, render_text, rules, word_list
+from chatdev.departments.verilog.reach import PLACED, PRINTS
+from chatdev.departments.verilog.source_text import UNIT, blank_comments, included_files, module_names
+from chatdev.departments.verilog.target import USUAL, Target
+from chatdev.errors import ToolError
+
+LONGEST = 600_000  # characters
+SUFFIXES = (".sv", ".v")
+
+_ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")
+_BLANKS = re.compile(r"[\x00-\x08\x0b-\x1f]")  # the simulator takes some for blanks, Python others: all are
+_NO_ASCII = re.compile(r"[^\x00-\x7f]")
+_PLACEHOLDER = "\x7f"
+_MEMORY = re.compile(r"\$readmem[bh]\b")
+_FILE_NAME = re.compile(r'\s*\(\s*"(?P<name>[^"\n]*)"')
+_NAMES_OF_BENCHES = frozenset({"tb", "RefModule", "stimulus_gen"})
+
+
+class Answer(NamedTuple):
+    """The file that is judged."""
+
+    path: str
+    text: str
+
+
+class NoAnswer(ToolError):
+    """There is no answer to look at; `messages` says why, for agents."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message.text)
+        self.messages = (message,)
+
+
+def read_answer(software: Mapping[str, bytes]) -> Answer:
+    """`top.sv`, or the first of the Verilog files at top level. Raises NoAnswer when there is none, or it is no text
+    that can be read."""
+    paths = sorted((path for path in software if "/" not in path and path.endswith(SUFFIXES)),
+                   key=lambda path: (path.rpartition(".")[0] != "top", path))
+    if not paths:
+        raise NoAnswer(rule_message("no_file"))
+    path = paths[0]
+    data = software[path]
+    try:
+        return normalise(Answer(path, data.decode("utf-8-sig")))
+    except UnicodeDecodeError as error:
+        raise NoAnswer(rule_message("not_utf8", line=data.count(b"\n", 0, error.start) + 1)) from None
+
+
+def normalise(answer: Answer) -> Answer:
+    """The answer in ASCII with plain line ends, so that the rules and the simulator read the same. What is no ASCII
+    becomes a sign that the rules refuse outside of comments. Raises NoAnswer when it is too long to be looked at."""
+    if len(answer.text) > LONGEST:
+        raise NoAnswer(rule_message("too_long", found=len(answer.text), limit=LONGEST))
+    plain = answer.text.replace("\r\n", "\n").replace("\r", "\n")
+    return Answer(answer.path, _NO_ASCII.sub(_PLACEHOLDER, _BLANKS.sub(" ", plain)))
+
+
+def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:
+    """The message on a rule that is broken in this line."""
+    return Message(render_text(rules()[rule]["says"], line=line, **{"found": "", **facts}), line=line)
+
+
+def broken_rules(text: str, expanded: str, taken: Container[str] = (), may_print: bool = True,
+                 target: Target = USUAL) -> tuple[Message, ...]:
+    """The rules that an answer breaks, as far as its text alone shows. `expanded` is the text without macros, `taken`
+    are names of the bench, and `may_print` says that no print of the answer can be taken for one of the bench."""
+    source, code = blank_comments(text), blank_comments(expanded)
+    allowed = word_list("functions") | (PRINTS | PLACED if may_print else frozenset())
+    has_same_lines = text.count("\n") == expanded.count("\n")
+    found = (*_pattern_messages(code, allowed), *_module_messages(code, target), *_name_messages(code, taken, target),
+             *_file_messages(expanded, code, target))
+    return (*_pattern_messages(source, allowed, "source"), *_include_messages(text, target),
+            *(message if has_same_lines else replace(message, line=0) for message in found))
+
+
+def _pattern_messages(code: str, allowed: Container[str], where: str = "") -> Iterator[Message]:
+    """The first place of each thing that a pattern finds."""
+    lines = _LineNumbers(code)
+    for rule, row in rules().items():
+        found: set[str] = set()
+        is_asked = "pattern" in row and row.get("in", "") == where
+        for match in re.finditer(row["pattern"], code, re.MULTILINE | re.ASCII) if is_asked else ():
+            what = match.groupdict().get("found", "")
+            if what in found or (rule == "system_task" and (what in allowed or not what)):
+                continue
+            found.add(what)
+            yield rule_message(rule, lines.at(match.start()), found=what)
+
+
+def _include_messages(text: str, target: Target) -> Iterator[Message]:
+    """The included files that were not given."""
+    lines = _LineNumbers(text)
+    for place, name in included_files(text):
+        if name not in target.texts:
+            yield rule_message("include", lines.at(place), found=name)
+
+
+def _file_messages(expanded: str, code: str, target: Target) -> Iterator[Message]:
+    """The files that a memory is filled from, and that were not given."""
+    lines = _LineNumbers(code)
+    for found in _MEMORY.finditer(code):
+        name = _FILE_NAME.match(expanded, found.end())
+        if name is None or name["name"] not in target.data:
+            yield rule_message("memory_file", lines.at(found.start()), found=name["name"] if name else "")
+
+
+def _module_messages(code: str, target: Target) -> Iterator[Message]:
+    names = module_names(code)
+    if target.top not in names:
+        yield rule_message("no_top_module", found=", ".join(names), top=target.top)
+    count = Counter(found[1] for found in _ENDS.finditer(code))
+    opened = count["module"] + count["macromodule"]
+    if opened > count["endmodule"]:
+        yield rule_message("unclosed_module", found=opened - count["endmodule"])
+
+
+def _name_messages(code: str, taken: Container[str], target: Target) -> Iterator[Message]:
+    lines = _LineNumbers(code)
+    for found in UNIT.finditer(code):
+        name = found["name"]
+        if name in target.units:
+            yield rule_message("given_name", lines.at(found.start()), found=name)
+        elif name != target.top and (name in _NAMES_OF_BENCHES or name in taken):
+            yield rule_message("bench_name", lines.at(found.start()), found=name)
+
+
+class _LineNumbers:
+    """The numbers of the lines at positions of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._ends = [found.start() for found in re.finditer("\n", text)]
+
+    def at(self, position: int) -> int:
+        return bisect_left(self._ends, position) + 1

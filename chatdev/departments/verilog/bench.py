@@ -1,0 +1,239 @@
+"""Test benches: the module at the root of one, where it has the module that is tested, and the changes that let us read
+what it prints and what the signals did.
+
+A bench may end as VerilogEval's do (`Mismatches: 3 in 400 samples`) or say in its own way what went wrong, see
+`bench_report.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from chatdev.departments.verilog.bench_report import PrintedLine
+from chatdev.departments.verilog.bench_words import checks_of
+from chatdev.departments.verilog.compilation import BENCH, REFERENCE, WAVES
+from chatdev.departments.verilog.design.elaborate import DesignError
+from chatdev.departments.verilog.simulators import time_of
+from chatdev.departments.verilog.slang import find_missing, find_parameters
+from chatdev.departments.verilog.target import TOP, USUAL, Target
+
+HIDDEN = "/"  # before the names of files
+REFERENCE_MODULE = "RefModule"
+"""What VerilogEval's benches call the reference that they compare with."""
+
+_DUMPS = re.compile(r"\$dump(?:vars|file|on|off|all|flush|limit)\b\s*+(?:\((?:[^;$]|\$(?!dump))*?\)\s*+)?;", re.DOTALL)
+_CALL = r"\$(?:display|write|strobe|monitor)[bho]?\b"
+_PRINT = re.compile(rf'(?P<call>{_CALL}\s*+\(\s*+)"(?P<text>(?:\\.|[^"\\\n])*+)"')
+_ANY_PRINT = re.compile(rf"{_CALL}(?!\s*+(?:;|\(\s*+\)))")
+_TO_A_FILE = re.compile(r"\$f(?:display|write|strobe|monitor)[bho]?\b")  # which may be the terminal
+_UNSEEN = re.compile(
+    r"\$(?:f(?:display|write|strobe|monitor)[bho]?\s*+\(\s*+(?![\d']|std)|(?:fopen|dumpfile|(?:read|write)mem[bh]"
+    r"|(?:test|value)\$plusargs)\b)"
+    r'(?:"(?:\\.|[^"\\\n])*+"|[^;"])*+', re.IGNORECASE)  # a name of a file, or what goes into one
+_LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*+)"')
+_PART_OF_LINE = re.compile(r'\$write[bho]?\s*+\(\s*+"(?:\\.|[^"\\\n])*+"(?<!\\n")')
+_INNER_END = re.compile(r"\\n(?!$)")
+_COMPLAINS = re.compile(r"\$(?:error|fatal)\b|\bassert\b")
+_OF_SIMULATOR = re.compile(r"VCD info: .*|\S+:\d+: \$(?:finish|stop) called at .*| *Time: \d+ +Scope: .*"
+                           r"|(?:ERROR|FATAL|WARNING|INFO): \S+:\d+:.*")
+_DRAWS = re.compile(r"\$u?random(?:_range)?\b|\$dist_|\brandomize\b|\brand(?:case|sequence)\b|\.\s*+shuffle\b")
+_WITHIN = r"(?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+"  # brackets, two deep
+_DRAW_BY_SEED = re.compile(r"\$(?P<draw>u?random|dist_\w+)\s*+\(\s*+(?P<seed>[A-Za-z_][\w.]*+)\s*+"
+                           rf"(?:,{_WITHIN})?\)")
+_CONSTANT_SEED = re.compile(r"(?:\$u?|\bs)random\s*+\((?=\s*+\d)")
+_MOST_RECORDED = 16 << 20
+_MOST_BEFORE = 61  # draws before one by a seed
+_ROOT, _SCOPE = "tb", "tb.top_module1"  # VerilogEval's
+
+
+@dataclass(frozen=True, slots=True)
+class BenchLayout:
+    """The `root` module of a bench, the hierarchical name of the tested module's first instance (`scope`; "" without
+    one), the `ports` that are connected to it by name, the modules that it needs and has not (`missing`), and `others`
+    that no module instantiates and that have an instance of the tested one too."""
+
+    root: str
+    scope: str
+    ports: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenBench:
+    """What agents never see: the text of the test bench, and of the reference. `target` is what it tests, `mark` is
+    what its prints begin with; with a number of `other_draws` it gets other random numbers than usual, those that this
+    number leads to."""
+
+    text: str
+    reference: str | None = None
+    target: Target = USUAL
+    mark: str = ""
+    other_draws: int | None = None
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Any]) -> Self | None:
+        """From the inputs of a run; None when there is no bench."""
+        bench = inputs.get("bench")
+        return cls(bench, inputs.get("reference"), read_target(inputs)) if bench else None
+
+    @property
+    def layout(self) -> BenchLayout:
+        """Where it has what."""
+        return _find_layout(self.text, self.target)
+
+    @property
+    def complains(self) -> bool:
+        """Whether it has words for what is wrong, so that silence says that all is well."""
+        return _COMPLAINS.search(self.text) is not None or any(checks_of(text).failed for text in self._texts)
+
+    @property
+    def affirms(self) -> bool:
+        """Whether it has words for what is right, so that a run without them is no silence."""
+        return any(checks_of(text).passed for text in self._texts)
+
+    @property
+    def _texts(self) -> list[str]:
+        return _LITERAL.findall(_UNSEEN.sub(" ", self.text))
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """What is compiled with the answer, by names that no given file has."""
+        right = {HIDDEN + REFERENCE: self.reference} if self.reference and self.compares else {}
+        return {HIDDEN + BENCH: self.text, **right}
+
+    @property
+    def compares(self) -> bool:
+        """Whether it has an instance of the reference beside that of the answer."""
+        return self.reference is not None and REFERENCE_MODULE in self.layout.missing
+
+    def marked(self, mark: str) -> HiddenBench:
+        """The bench with a mark and the time before all that it or a given file prints; itself where that cannot be."""
+        if not self.can_be_marked:
+            return self
+        time = time_of(self.target)
+        given = tuple((path, _mark_prints(text, mark, time)) for path, text in self.target.given)
+        return replace(self, text=_mark_prints(self.text, mark, time), mark=mark,
+                       target=replace(self.target, given=given))
+
+    @property
+    def draws(self) -> bool:
+        """Whether it or a given file draws random numbers."""
+        return any(_DRAWS.search(text) for text in (self.text, *self.target.texts.values()))
+
+    def change_draws(self, number: int) -> HiddenBench:
+        """The bench with other random numbers, also where it brings a seed of its own; `number` has at most 31 bits."""
+        given = tuple((path, _change_seeds(text, number)) for path, text in self.target.given)
+        return replace(self, text=_change_seeds(self.text, number), target=replace(self.target, given=given),
+                       other_draws=number)
+
+    @property
+    def can_be_marked(self) -> bool:
+        """Whether all that is printed begins with a text of its own, before which a mark can be put, and is a whole
+        line, in which nobody else can write."""
+        texts = [self.text, *self.target.texts.values()]
+        return all(len(_ANY_PRINT.findall(text)) == len(_PRINT.findall(text)) and not _PART_OF_LINE.search(text)
+                   and not _TO_A_FILE.search(text) for text in texts)
+
+    def lines_of(self, printed: str) -> list[PrintedLine]:
+        """The lines that it printed itself, with their times; without a mark all that are not the simulator's own."""
+        if not self.mark:
+            return [PrintedLine(line) for line in printed.split("\n") if line and not _OF_SIMULATOR.fullmatch(line)]
+        found, time = list[PrintedLine](), 0
+        for line in printed.split("\n"):
+            if start := self._marks.search(line):  # what an answer wrote before it has no end of its own
+                time = int(start["time"] or time)
+                found.append(PrintedLine(self._marks.sub("", line[start.start():]), time))
+        return found
+
+    def without_marks(self, printed: str) -> str:
+        """What was printed as it would have been without a mark."""
+        return self._marks.sub("", printed) if self.mark else printed
+
+    @property
+    def _marks(self) -> re.Pattern[str]:
+        return re.compile(rf"{self.mark} (?:(?P<time>\d+)|~) ")
+
+
+def add_parameters(bench: HiddenBench, answer: str) -> Target:
+    """The bench's target with the parameters that it gives the answer."""
+    try:
+        found = find_parameters(answer, bench.text, bench.layout.scope, bench.target)
+    except DesignError:
+        return bench.target
+    return replace(bench.target, parameters=found)
+
+
+def read_target(inputs: Mapping[str, Any]) -> Target:
+    """What is to be written: the module that `top` names, else the one that the bench tests, else `TopModule`."""
+    given, named, bench = inputs.get("given"), inputs.get("top"), inputs.get("bench")
+    simulator = str(inputs.get("simulator") or "").strip().lower()
+    target = Target.named(str(named).strip() if named else None, given, simulator)
+    if named or not bench or re.search(rf"\b{TOP}\b", bench):
+        return target
+    tested = [name for name in _find_layout(bench, target).missing if name != REFERENCE_MODULE]
+    return replace(target, top=tested[0]) if len(tested) == 1 else target
+
+
+def dump_everything(bench: str, root: str) -> tuple[str, str]:
+    """The bench's text without its own dumps, its lines where they were, and the text of another root module that
+    writes all signals below `root`, those inside the modules included, to `wave.vcd`."""
+    dump = f'module {DUMP}; initial begin $dumpfile("{WAVES}"); $dumpvars(0, {root}); end endmodule\n'
+    return _DUMPS.sub(_replace_by("begin end"), bench), dump
+
+
+def dump_signals(bench: str, signals: Iterable[str]) -> tuple[str, str]:
+    """The same for these signals alone, and no more than `_MOST_RECORDED` bytes of them."""
+    dump = (f'module {DUMP}; initial begin $dumpfile("{WAVES}"); $dumplimit({_MOST_RECORDED}); '
+            f"$dumpvars(0, {', '.join(signals)}); end endmodule\n")
+    return dump_everything(bench, "")[0], dump
+
+
+DUMP = "dump_of_all_signals"
+"""The module that writes the waveform."""
+
+
+@functools.lru_cache(64)
+def _find_layout(bench: str, target: Target) -> BenchLayout:
+    """Read the bench, in the child of this process; one that cannot be read is taken for one of VerilogEval's."""
+    try:
+        tops, missing = find_missing(bench, target)
+    except DesignError:
+        return BenchLayout(_ROOT, _SCOPE)
+    modules = tuple(dict.fromkeys(one.module for one in missing))
+    if tested := [one for one in missing if one.module == target.top]:
+        root, *others = dict.fromkeys(one.path.partition(".")[0] for one in tested)
+        return BenchLayout(root, tested[0].path, tested[0].ports, modules, tuple(others))
+    return BenchLayout(_ROOT if _ROOT in tops or not tops else tops[-1], "", (), modules)
+
+
+def _mark_prints(text: str, mark: str, time: str) -> str:
+    """The text, changed so that each line of its prints begins with the mark, and the time where it is known."""
+    def add_mark(found: re.Match[str]) -> str:
+        inner = _INNER_END.sub(lambda _: rf"\n{mark} ~ ", found["text"])
+        return f'{found["call"]}"{mark} %0d ", {time}, "{inner}"'
+
+    return _PRINT.sub(add_mark, text)
+
+
+def _change_seeds(text: str, number: int) -> str:
+    """The text, changed so that before each draw by a seed others are made by it, of which nothing is kept, and that
+    what is no distribution gets other bits."""
+    def change(found: re.Match[str]) -> str:
+        before = f"$random({found['seed']}) & 32'd0 | " * (1 + number % _MOST_BEFORE)
+        bits = f"32'd{number} ^ " if found["draw"].endswith("random") else ""
+        other = f"{{{before}({bits}{found[0]})}}"
+        return other if found["draw"] == "urandom" else f"$signed({other})"
+
+    return _CONSTANT_SEED.sub(rf"\g<0>{number}+", _DRAW_BY_SEED.sub(change, text))
+
+
+def _replace_by(statement: str) -> Callable[[re.Match[str]], str]:
+    """Puts a statement in place of another, over as many lines."""
+    return lambda found: statement + "\n" * found[0].count("\n")
+
+

@@ -1,0 +1,287 @@
+"""The tools that judge an answer: `verilog.check`, `verilog.simulate`, `verilog.try` and `verilog.judge`.
+
+An answer passes the last of them when it keeps the rules, all samples match, and as many samples were compared as when
+the reference itself is in its place. What the reference's own run shows to be wrong with the bench is not held against
+the answer. Nothing of the bench or the reference is in a verdict.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from chatdev.departments.verilog.answer import Answer, NoAnswer, normalise, read_answer
+from chatdev.departments.verilog.bench import HiddenBench, read_target
+from chatdev.departments.verilog.bench_report import BenchReport
+from chatdev.departments.verilog.compilation import BENCH, COMPILING, SIMULATING, CompileResult, SimulatorRun
+from chatdev.departments.verilog.lint import undriven_signals
+from chatdev.departments.verilog.messages import Message, outcomes, render_report, render_text
+from chatdev.departments.verilog.simulation import (
+    SimulationResult,
+    examine,
+    reference_as_answer,
+    simulate_answer,
+    simulate_examined,
+    simulate_unexamined,
+)
+from chatdev.departments.verilog.simulators import compile_files, run_program
+from chatdev.departments.verilog.specification import port_differences
+from chatdev.departments.verilog.target import ANSWER, Target
+from chatdev.sandbox.base import ProcessLimits, Sandbox
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
+from chatdev.tools.function import tool
+
+OWN_BENCH = "bench/tb.sv"
+"""Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""
+
+_GIVEN = "your source"
+_CASE = re.compile(r"^\s*(?P<verdict>PASS|FAIL)\b[^\n]*", re.MULTILINE)
+_MOST_CASES = 8  # that are shown
+_AROUND, _MOST, _WIDEST = 2, 5, 200  # lines before and after the faulty one; messages; characters of a line
+
+_GivenSource = Annotated[str | None, Field(
+    description="The whole Verilog source to check; without it the software's present file is checked.")]
+
+
+@tool(reads=("software",))
+def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
+    """Check the syntax of the Verilog module `TopModule`: compile it alone, compare its ports with those that the
+    specification lists, and look for mistakes such as inferred latches or signals that nothing drives.
+
+    No test bench is needed. Errors are shown with the lines around them.
+    """
+    if source is not None and source.strip() in context.software:
+        source = None  # the name of the file, where its text is asked for
+    try:
+        answer = read_answer(context.software) if source is None else normalise(Answer(_GIVEN, source))
+    except NoAnswer as reason:
+        return _refusal(reason, _GIVEN)
+    target = read_target(context.inputs)
+    with throwaway_copy(context.scratch, {}) as folder:
+        compiled = examine(answer.text, context.sandbox, folder, target)
+    if compiled.passed:
+        specification = str(context.inputs.get("task") or "")
+        compiled = _add_messages(compiled, "interface", port_differences(
+            answer.text, specification, target, HiddenBench.of(context.inputs)))
+        compiled = _add_messages(compiled, "undriven", undriven_signals(answer.text, target))
+    return verdict_of(SimulationResult.of_compiling(compiled), answer)
+
+
+@tool(reads=("software",))
+def simulate(context: ToolContext) -> Verdict:
+    """Simulate the Verilog module `TopModule` with the test bench, and report the mismatches of each output.
+
+    Its score is the share of samples that match. Without a bench the module is only compiled.
+    """
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer as reason:
+        return _refusal(reason)
+    bench = HiddenBench.of(context.inputs)
+    with throwaway_copy(context.scratch, {}) as folder:
+        if bench:
+            return verdict_of(simulate_answer(answer.text, bench, context.sandbox, folder), answer)
+        compiled = examine(answer.text, context.sandbox, folder, read_target(context.inputs))
+    alone = replace(compiled, outcome="not_verified") if compiled.passed else compiled
+    return verdict_of(SimulationResult.of_compiling(alone), answer)
+
+
+@tool(reads=("software",), name="verilog.try")
+def try_own_bench(context: ToolContext) -> Verdict:
+    """Simulate the Verilog module `TopModule` with the test bench in `bench/tb.sv`, and report the cases that fail.
+
+    Its score is the share of cases that pass.
+    """
+    # models wrote both, so that agreement proves little: `verilog.judge` still says "not functionally verified"
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer as reason:
+        return _refusal(reason)
+    with throwaway_copy(context.scratch, {}) as folder:
+        target = read_target(context.inputs)
+        compiled = examine(answer.text, context.sandbox, folder, target)
+        if not compiled.passed:
+            return verdict_of(SimulationResult.of_compiling(compiled), answer)
+        return _try_bench(context, answer, folder, target).verdict()
+
+
+@tool(reads=("software",))
+def judge(context: ToolContext) -> Verdict:
+    """Judge the Verilog module `TopModule` for the last time: the rules, the simulation, and a comparison with the
+    reference's own run.
+
+    Without a reference or a bench it says what `verilog.simulate` says.
+    """
+    bench = HiddenBench.of(context.inputs)
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer as reason:
+        return _refusal(reason)
+    if bench is None or not bench.reference:
+        verdict: Verdict = simulate.call(context, {})
+        return verdict
+    with throwaway_copy(context.scratch, {}) as folder:
+        found, facts = judge_answer(answer.text, bench, context.sandbox, folder)
+    return verdict_of(found, answer, **facts)
+
+
+def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *,
+                 limits: ProcessLimits = SIMULATING,
+                 other_draws: int | None = None) -> tuple[SimulationResult, dict[str, Any]]:
+    """The answer's simulation with the outcome that the reference's own run leaves it, and the facts that the outcome's
+    sentence needs. `folder` is empty and the call's own. Nobody knows before which random inputs a second run draws;
+    the result has the number that led to them, and as `other_draws` it leads there again. Raises as `simulate_answer`.
+    """
+    bench = replace(bench, target=bench.target.including(answer))
+    found = simulate_answer(answer, bench, sandbox, _new_folder(folder / "answer"), limits=limits, thorough=True)
+    if found.outcome not in ("matches", "timed_out") or not bench.reference:
+        return found, {}
+    if found.expected is None:  # else the reference has been simulated
+        right = simulate_unexamined(reference_as_answer(bench.reference, bench.target), bench, sandbox,
+                                    _new_folder(folder / "right_alone"), limits=limits)
+        if found.outcome == "timed_out":
+            return (replace(found, outcome="bench_endless") if right.outcome == "timed_out" else found), {}
+        found = replace(found, expected=right.report.samples if right.report else None)
+    return _judge_samples(found, bench, sandbox, folder, limits, other_draws)
+
+
+def _judge_samples(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path, limits: ProcessLimits,
+                   other_draws: int | None) -> tuple[SimulationResult, dict[str, Any]]:
+    """What the number of samples and other random inputs leave of an answer that matches."""
+    if found.expected is None or found.report is None:
+        return found, {}
+    if found.expected != found.report.samples:
+        return replace(found, outcome="other_samples"), {"expected": found.expected}
+    if not bench.draws:
+        return found, {}
+    number = secrets.randbelow(1 << 31) if other_draws is None else other_draws
+    return _judge_other_draws(replace(found, other_draws=number), number, bench, sandbox, folder, limits), {}
+
+
+def _judge_other_draws(found: SimulationResult, number: int, bench: HiddenBench, sandbox: Sandbox, folder: Path,
+                       limits: ProcessLimits) -> SimulationResult:
+    """An answer that matches has to match as well where the bench draws other random numbers."""
+
+    def simulated(text: str, name: str) -> BenchReport | None:
+        return simulate_examined(text, bench.change_draws(number), sandbox, _new_folder(folder / name),
+                                 limits=limits).report
+
+    right = simulated(reference_as_answer(bench.reference or "", bench.target), "right_with_other_draws")
+    if right is None or not right.passed:  # the bench's own seed is the only one that it can take
+        return found
+    other = simulated(found.compiled.text, "answer_with_other_draws")
+    if other is not None and other.passed and other.samples == right.samples:
+        return found
+    return replace(found, outcome="other_stimulus", report=other or BenchReport(mismatches=0, samples=0))
+
+
+def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdict:
+    """The verdict of the outcome in `outcomes.yaml`. `facts` is what only its sentence speaks of."""
+    row, compiled = outcomes()[result.outcome], result.compiled
+    report = result.report or BenchReport()
+    bench_broken = result.outcome == "bench_broken"
+    says = render_text(row["says"], limits=SIMULATING, compiling=COMPILING, samples=report.samples,
+                       mismatches=report.mismatches, counted=report.is_counted,
+                       names=_names_in(row.get("pattern", ""), compiled.errors),
+                       lines=sorted({message.line for message in compiled.errors}) if bench_broken else [], **facts)
+    text = render_report("verdict", says=says, path=answer.path, most=_MOST, outputs=report.outputs,
+                         complaints=report.complaints, warnings=compiled.warnings,
+                         errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer.text)))
+    evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
+                "outputs": {name: asdict(output) for name, output in report.outputs.items()},
+                "seconds": round(result.seconds, 2), "other_draws": result.other_draws,
+                "unseen": _rows_of_outputs(result)}
+    score = report.share if result.outcome == "mismatches" else float(row["score"])
+    return Verdict(row.get("passed", False), text, score, evidence, judged=row.get("judged", True))
+
+
+def _rows_of_outputs(result: SimulationResult) -> dict[str, Any]:
+    """How the outputs of an answer that passes differ from the reference's."""
+    found = result.unseen.beside_the_bench if result.passed and result.unseen else {}
+    return {name.rpartition(".")[2]: asdict(one) for name, one in found.items()}
+
+
+def _refusal(reason: NoAnswer, path: str = "top.sv") -> Verdict:
+    """The verdict when there is nothing that could be compiled."""
+    return verdict_of(SimulationResult.of_compiling(CompileResult("refused", reason.messages)), Answer(path, ""))
+
+
+def _names_in(pattern: str, errors: Sequence[Message]) -> list[str]:
+    """What the group `name` of the pattern finds in the errors, each once."""
+    found = (re.search(pattern, error.text) for error in errors)
+    return list(dict.fromkeys(one["name"] for one in found if one and "name" in one.groupdict()))
+
+
+def _errors_with_lines(errors: Sequence[Message], text: str) -> Iterator[dict[str, Any]]:
+    """The errors, each with the lines of the answer around it unless the one before has them."""
+    lines, before = text.split("\n"), 0
+    for error in errors:
+        near = range(max(1, error.line - _AROUND), min(len(lines), error.line + _AROUND) + 1)
+        numbers = near if error.line not in (0, before) else ()
+        before = error.line
+        yield {"text": error.text, "line": error.line,
+               "lines": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in numbers]}
+
+
+def _add_messages(compiled: CompileResult, outcome: str, messages: Sequence[Message]) -> CompileResult:
+    """The result with what else was found. Its first error makes it end as `outcome`."""
+    wrong = compiled.passed and any(message.severity == "error" for message in messages)
+    return replace(compiled, outcome=outcome if wrong else compiled.outcome, messages=(*compiled.messages, *messages))
+
+
+def _new_folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnBenchRun:
+    """A run with the company's own test bench: the lines of its cases; `failed` are those that say FAIL, and
+    `score` is the share of the others."""
+
+    outcome: str
+    score: float = 0
+    errors: Sequence[Message] = ()
+    ended: str = ""
+    cases: Sequence[str] = ()
+    failed: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, ran: SimulatorRun) -> _OwnBenchRun:
+        """From what the simulation printed."""
+        found = list(_CASE.finditer(ran.stdout))
+        failed = [one[0].strip() for one in found if one["verdict"] == "FAIL"]
+        if ran.ended != "finished":
+            outcome = "unfinished"
+        elif not found:
+            outcome = "no_case"
+        else:
+            outcome = "failed" if failed else "agrees"
+        return cls(outcome, (len(found) - len(failed)) / max(1, len(found)), ended=ran.ended,
+                   cases=[one[0].strip() for one in found], failed=failed)
+
+    def verdict(self) -> Verdict:
+        """The verdict that agents read."""
+        text = render_report("own_bench", outcome=self.outcome, bench=OWN_BENCH, errors=self.errors[:_MOST_CASES],
+                             limits=SIMULATING, ended=self.ended, cases=self.cases, failed=self.failed,
+                             most=_MOST_CASES)
+        return Verdict(self.outcome == "agrees", text, self.score,
+                       {"outcome": self.outcome, "cases": len(self.cases), "failed": len(self.failed)})
+
+
+def _try_bench(context: ToolContext, answer: Answer, folder: Path, target: Target) -> _OwnBenchRun:
+    """Simulate an answer that compiles alone."""
+    bench = context.software.get(OWN_BENCH)
+    if bench is None:
+        return _OwnBenchRun("no_bench")
+    files = {ANSWER: answer.text + "\n", BENCH: bench.decode("utf-8", "replace")}
+    compiled = compile_files(files, ["tb"], context.sandbox, folder / "with_bench", target)
+    if not compiled.passed:
+        return _OwnBenchRun("bench_broken", errors=compiled.errors)
+    return _OwnBenchRun.of(run_program(folder / "with_bench", folder / "run", context.sandbox, target, dump=False))

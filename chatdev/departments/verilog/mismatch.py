@@ -1,0 +1,304 @@
+"""The tools that show the first mismatch: `verilog.trace` names the lines behind it, `verilog.draw` makes a picture."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, islice
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from chatdev.departments.verilog.answer import Answer, NoAnswer, read_answer
+from chatdev.departments.verilog.bench import BenchLayout, HiddenBench, add_parameters
+from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
+from chatdev.departments.verilog.design.elaborate import DesignError
+from chatdev.departments.verilog.design.facts import DesignFacts, read_design
+from chatdev.departments.verilog.first_difference import find_minded
+from chatdev.departments.verilog.judge import simulate, verdict_of
+from chatdev.departments.verilog.messages import render_report
+from chatdev.departments.verilog.simulation import SimulationResult, simulate_answer
+from chatdev.departments.verilog.specification import identifiers
+from chatdev.departments.verilog.target import Target
+from chatdev.departments.verilog.tracing.findings import TraceFindings, find_causes
+from chatdev.departments.verilog.tracing.history import Past
+from chatdev.departments.verilog.tracing.levels import SignalReport, Watch
+from chatdev.departments.verilog.waveform.picture import draw_diagram
+from chatdev.departments.verilog.waveform.table import render_table
+from chatdev.departments.verilog.waveform.waves import Waves
+from chatdev.departments.verilog.wrong_outputs import WrongOutput, output_columns, wrong_outputs
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
+from chatdev.tools.function import ToolArgumentsError, tool
+from chatdev.workspace.file_tree import write_file
+
+_DEEPEST = 12  # levels
+_LONGEST = 6000  # characters of a report
+_MISFITS, _BESIDE = 6, 4  # widths that may be wrong, and other lines that write a signal, of which it tells
+_CUT = "(the rest is left out, as this report has an end)"
+_COLUMNS, _ROWS = 14, 16  # of the table
+_BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
+_MOST_DRAWN = 12  # inputs, and outputs
+
+
+@tool(reads=("software",))
+def trace(context: ToolContext, *,
+          levels: Annotated[int, Field(ge=1, le=_DEEPEST, description="how far to go back: 3 is a good start")] = 3,
+          outputs: Annotated[list[str] | None, Field(description="only these outputs; by default those that are wrong "
+                                                                 "first")] = None) -> Verdict:
+    """Simulate the Verilog module `TopModule` with the test bench and trace a wrong output back: the lines that gave it
+    its value, and a table of the signals before the first mismatch.
+
+    What does not compile or has no mismatch is reported as `verilog.simulate` does.
+    """
+    bench = HiddenBench.of(context.inputs)
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer:
+        bench = None
+    if bench is None:
+        verdict: Verdict = simulate.call(context, {})
+        return verdict
+    with throwaway_copy(context.scratch, {}) as folder:
+        result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
+        minded = find_minded(result, answer, bench, context.sandbox, folder)
+        return explain_result(answer, bench, result, levels, outputs, minded)
+
+
+def explain_result(answer: Answer, bench: HiddenBench, result: SimulationResult, levels: int,
+                   outputs: Sequence[str] | None = None, minded: int | None = None) -> Verdict:
+    """The verdict of a simulation, with the trace of its first mismatch if there is one, which is at the time that is
+    `minded` (`find_minded`) where that is known; raises ToolArgumentsError when none of the `outputs` is wrong."""
+    plain = verdict_of(result, answer)
+    waveform = _Waveform.of(result, bench, answer, minded) if result.outcome == "mismatches" else None
+    return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
+
+
+@tool(reads=("software",))
+def draw(context: ToolContext) -> dict[str, Any]:
+    """Draw how the inputs and outputs of the Verilog module `TopModule` change in the test bench, with reference and
+    answer of each output next to each other and mismatches marked.
+
+    The picture is a file of the run folder, and stands in its report; there is none without a bench, and for a module
+    that cannot be simulated.
+    """
+    bench = HiddenBench.of(context.inputs)
+    try:
+        answer = read_answer(context.software)
+    except NoAnswer:
+        return {"pictures": {}}
+    if bench is None:
+        return {"pictures": {}}
+    with throwaway_copy(context.scratch, {}) as folder:
+        result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
+        waveform = _Waveform.of(result, bench, answer, find_minded(result, answer, bench, context.sandbox, folder))
+        if waveform is None:
+            return {"pictures": {}}
+        title, picture = _draw_waves(answer, waveform)
+    name = f"waves-{hashlib.sha256(answer.text.encode()).hexdigest()[:8]}.svg"
+    write_file(context.run_folder, name, picture.encode())
+    return {"pictures": {title: name}}
+
+
+@dataclass(frozen=True, slots=True)
+class _Waveform:
+    """What was recorded of a simulation that came to its end. `layout` says where the answer's signals are; `wrong` are
+    the outputs with a mismatch, the first one first. Where nobody knows which these are, `is_guess` says that they are
+    those that the bench speaks of, or all."""
+
+    report: BenchReport
+    waves: Waves
+    layout: BenchLayout
+    target: Target
+    wrong: tuple[WrongOutput, ...]
+    is_guess: bool = False
+
+    @classmethod
+    def of(cls, result: SimulationResult, bench: HiddenBench, answer: Answer,
+           minded: int | None = None) -> _Waveform | None:
+        """None when there is no report or no waveform."""
+        if result.report is None or result.waves is None:
+            return None
+        waves = Waves.open(result.waves)
+        target = add_parameters(bench, answer.text)
+        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench, minded))
+
+    def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
+        """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
+        known = tuple(one for one in self.wrong if one.output in outputs)
+        complaint = self.report.first_complaint or PrintedLine("")
+        time = self.wrong[0].sampled if self.wrong else complaint.time
+        if known or time is None:
+            return replace(self, wrong=known)
+        named = identifiers(complaint.text).intersection(outputs) or {*outputs}
+        guess = tuple(WrongOutput(name, 0, time, time, ()) for name in outputs if name in named)
+        return replace(self, wrong=guess, is_guess=True)
+
+    def restrict_to(self, outputs: Sequence[str] | None) -> _Waveform:
+        """With these of the wrong outputs alone; raises ToolArgumentsError when none of them is wrong."""
+        wrong = tuple(one for one in self.wrong if outputs is None or one.output in outputs)
+        if not wrong:
+            raise ToolArgumentsError(f"outputs: none of {', '.join(outputs or ()) or 'those'} has a mismatch; "
+                                     f"those that have one: {', '.join(one.output for one in self.wrong)}")
+        return replace(self, wrong=wrong)
+
+    def known_names(self, signals: Iterable[str]) -> list[str]:
+        """The full names of the answer's signals that were recorded, each once."""
+        names = dict.fromkeys(f"{self.layout.scope}.{signal}" for signal in signals)
+        return [name for name in names if name in self.waves.signals]
+
+
+def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | None, levels: int,
+                plain: Verdict) -> Verdict:
+    """The verdict `plain` with the report of the trace, and the lines as evidence; itself where nobody knows when
+    something was wrong."""
+    trace, problem = None, ""
+    try:
+        design = read_design(answer.text, waveform.target)
+        waveform = waveform.with_suspects([port.name for port in design.ports if port.direction != "in"])
+        if waveform.wrong:
+            waveform = waveform.restrict_to(outputs)
+            trace = _find_trace(answer, waveform, design, levels)
+    except DesignError as error:
+        problem = str(error)
+    if not waveform.wrong:
+        return plain
+    focus = _focus(trace, waveform)
+    text = _fitting_report(
+        trace, report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
+        source=waveform.target.number_lines(answer.text), is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels,
+        table=_table(trace, focus, waveform))
+    last = len(answer.text.splitlines())
+    lines = [line for line in trace.lines if line <= last] if trace else []
+    evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
+    return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
+
+
+def _find_trace(answer: Answer, waveform: _Waveform, design: DesignFacts, levels: int) -> TraceFindings:
+    past = Past.of(waveform.waves, waveform.layout.scope, design.widths, waveform.wrong[0].sampled)
+    return find_causes(answer.text, _first_wrong_bits(waveform, design), levels, past, waveform.target)
+
+
+def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict[str, Any]]]:
+    """The levels as data of the report: of the lines of each cause those that are `fresh`, and those that were `shown`
+    before."""
+    known: set[int] = set()
+
+    def divide(lines: Sequence[int]) -> dict[str, list[int]]:
+        divided = {"fresh": [line for line in lines if line not in known],
+                   "shown": [line for line in lines if line in known]}
+        known.update(lines)
+        return divided
+
+    return [[{**asdict(signal), "causes": [{**asdict(cause), "lines": divide(cause.lines)} for cause in signal.causes],
+              "wait_lines": divide(signal.wait_lines)} for signal in level] for level in levels]
+
+
+def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
+    """The report with as many signals of the trace as fit, the nearest to the output first."""
+    if trace is None:
+        return render_report("trace", **facts)
+    facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits[:_MISFITS],
+              "more_misfits": len(trace.misfits) - _MISFITS, "beside": trace.beside[:_BESIDE], "shared": trace.shared}
+    every = sum(map(len, trace.levels))
+    fitting, too_many = 0, every + 1
+    while too_many - fitting > 1:
+        count = (fitting + too_many) // 2
+        if len(_render_levels(trace, count, facts)) <= _LONGEST:
+            fitting = count
+        else:
+            too_many = count
+    return _cut_lines(_render_levels(trace, max(1, fitting), facts))
+
+
+def _cut_lines(report: str) -> str:
+    """The report without its last lines where one signal alone has too many."""
+    if len(report) <= _LONGEST:
+        return report
+    return report[:report.rfind("\n", 0, _LONGEST - len(_CUT)) + 1] + _CUT
+
+
+def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -> str:
+    """The report with the first `count` signals of the levels."""
+    ends = list(accumulate(map(len, trace.levels)))
+    levels = [level[:max(0, count - end + len(level))] for level, end in zip(trace.levels, ends, strict=True)]
+    told = {line for level in levels for signal in level for cause in signal.causes for line in cause.lines}
+    told.update(trace.shared, *(signal.wait_lines for level in levels for signal in level))
+    told.update(*(numbers for _, numbers in facts["beside"]))
+    return render_report("trace", levels=_with_lines_once(levels), left_out=max(0, (ends[-1] if ends else 0) - count),
+                         elsewhere=_join_ranges(sorted({*trace.cone} - told), facts["source"]), **facts)
+
+
+def _join_ranges(numbers: Sequence[int], source: Sequence[tuple[str, str]]) -> list[str]:
+    """Lines as people write them: `3`, `7–12`, `fifo.sv:3–9`."""
+    runs = list[list[int]]()
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1 and _is_next_line(*(source[one - 1][0] for one in (number - 1, number))):
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [source[run[0] - 1][0] + (f"–{source[run[-1] - 1][0].rpartition(':')[2]}" if len(run) > 1 else "")
+            for run in runs]
+
+
+def _is_next_line(one: str, other: str) -> bool:
+    """Whether two lines that follow each other stand in the same file."""
+    return one.rpartition(":")[0] == other.rpartition(":")[0]
+
+
+def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:
+    """The wrong bits of the outputs that are wrong first."""
+    first = [one for one in waveform.wrong if one.time == waveform.wrong[0].time]
+    return tuple(Watch(part, one.sampled) for one in first for part in one.parts or (design.part(one.output),))
+
+
+def _focus(trace: TraceFindings | None, waveform: _Waveform) -> WrongOutput:
+    """The output that the trace is about."""
+    if trace is None:
+        return waveform.wrong[0]
+    return next(one for one in waveform.wrong if one.output == trace.output)
+
+
+def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform) -> str:
+    """The rows before the mismatch: the signals of the trace, then both sides of the output."""
+    names = waveform.known_names(trace.signals if trace else ())[:_COLUMNS]
+    return render_table(waveform.waves, [*names, *_sides(focus.output, waveform)], focus.sampled,
+                        count=_ROWS)
+
+
+def _sides(output: str, waveform: _Waveform) -> list[str]:
+    """The columns of an output: reference and answer, or the answer's alone."""
+    return (output_columns(output, waveform.waves, waveform.layout.root)
+            or waveform.known_names([output]))
+
+
+def _draw_waves(answer: Answer, waveform: _Waveform) -> tuple[str, str]:
+    """The picture's title and SVG."""
+    waves, wrong = waveform.waves, waveform.wrong
+    inputs, others = _names_of_ports(answer, waveform.target)
+    outputs = list(dict.fromkeys((*(one.output for one in wrong), *waveform.report.outputs, *others)))
+    sides = [side for name in outputs[:_MOST_DRAWN] for side in _sides(name, waveform)]
+    names = [*waveform.known_names(inputs)[:_MOST_DRAWN], *sides]
+    start, end = _window(names, waves, wrong[0].sampled if wrong else None)
+    title = f"Waveforms up to the first mismatch, at {wrong[0].time}" if wrong else "Waveforms"
+    return title, draw_diagram(waves, names, [one.sampled for one in wrong], start=start, end=end)
+
+
+def _names_of_ports(answer: Answer, target: Target) -> tuple[list[str], list[str]]:
+    """Inputs, and outputs; none of a source that cannot be read."""
+    try:
+        ports = read_design(answer.text, target).ports
+    except DesignError:
+        return [], []
+    return ([port.name for port in ports if port.direction == "in"],
+            [port.name for port in ports if port.direction != "in"])
+
+
+def _window(names: list[str], waves: Waves, mismatch: int | None) -> tuple[int, int]:
+    """The part of the waveform that is drawn: some rows up to the mismatch and a little more, else the beginning."""
+    if mismatch is None:
+        times = [time for time, _, _ in islice(waves.changes(names), _CHANGES)]
+        return 0, max(times, default=0) + 1
+    rows = waves.rows_before(names, mismatch, _BEFORE)
+    start = rows[0].time if rows else 0
+    return start, mismatch + max(1, (mismatch - start) // 8)

@@ -1,0 +1,83 @@
+"""Compiling and simulating in the sandbox, in a folder of the call's own, with the simulator that the target names."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from chatdev.departments.verilog import icarus, verilator
+from chatdev.departments.verilog.compilation import (
+    GIVEN,
+    PROGRAM,
+    SIMULATING,
+    WAVES,
+    CompileResult,
+    SimulatorRun,
+    as_bytes,
+    ending_of,
+    sort_compilation,
+)
+from chatdev.departments.verilog.messages import Message
+from chatdev.departments.verilog.target import USUAL, VERILATOR, Target
+from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox
+from chatdev.workspace.file_tree import write_tree
+
+
+def compile_files(files: Mapping[str, str], tops: Sequence[str], sandbox: Sandbox, folder: Path,
+                  target: Target = USUAL, *, to_run: bool = True) -> CompileResult:
+    """Compile what is given with the target, then `files` (in that order), with these root modules; `folder` is empty
+    and the call's own. Without `to_run` there may be nothing to simulate afterwards.
+
+    Raises MissingProgram without the simulator, SandboxError and WorkspaceError.
+    """
+    folder.mkdir()
+    target = functools.reduce(Target.including, files.values(), target)
+    write_tree(folder, as_bytes({**files, **{GIVEN + path: text for path, text in target.texts.items()}}))
+    paths = [*(GIVEN + path for path in target.sources), *files]
+    if target.simulator == VERILATOR:
+        execution = verilator.compile_with_verilator(paths, tops, sandbox, folder, to_run=to_run)
+    else:
+        execution = icarus.compile_with_icarus(paths, tops, sandbox, folder)
+    return read_compilation(execution, target)
+
+
+def require_simulator(target: Target) -> None:
+    """Raise MissingProgram where the target's simulator is not installed."""
+    if target.simulator == VERILATOR:
+        verilator.require_verilator()
+    else:
+        icarus.require_icarus()
+
+
+def read_compilation(execution: Execution, target: Target = USUAL) -> CompileResult:
+    """What the compiler's exit status and messages come to."""
+    log = execution.stderr + execution.stdout
+    return sort_compilation(execution, log, read_messages(log, target))
+
+
+def read_messages(log: str, target: Target = USUAL) -> list[Message]:
+    """The messages of the compiler, each once."""
+    return verilator.read_messages(log) if target.simulator == VERILATOR else icarus.read_messages(log)
+
+
+def run_program(compiled: Path, folder: Path, sandbox: Sandbox, target: Target, *, dump: bool,
+                limits: ProcessLimits = SIMULATING) -> SimulatorRun:
+    """Simulate what was compiled in the folder `compiled`; in `folder`, which holds nothing else but the target's data,
+    so that there is no source to read. Without `dump` the bench's waveforms are not written."""
+    folder.mkdir()
+    write_tree(folder, as_bytes(target.data))
+    shutil.move(compiled / PROGRAM, folder / PROGRAM)
+    if target.simulator == VERILATOR:
+        execution = verilator.run_with_verilator(folder, sandbox, limits=limits)
+    else:
+        execution = icarus.run_with_icarus(folder, sandbox, dump=dump, limits=limits)
+    waves = folder / WAVES
+    return SimulatorRun(ending_of(execution), execution.stdout, execution.seconds,
+                        waves if dump and waves.is_file() and not waves.is_symlink() else None)
+
+
+def time_of(target: Target) -> str:
+    """How a bench prints the time in units of the waveform."""
+    return verilator.TIME if target.simulator == VERILATOR else icarus.TIME

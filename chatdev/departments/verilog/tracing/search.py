@@ -1,0 +1,166 @@
+"""From wrong outputs back over what drives them, level by level (VerilogCoder, arXiv 2408.08927, §3.3)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from chatdev.departments.verilog.design.design import Design
+from chatdev.departments.verilog.design.records import Kind
+from chatdev.departments.verilog.tracing.drivers import Drivers
+from chatdev.departments.verilog.tracing.history import History
+from chatdev.departments.verilog.tracing.levels import Level, Trace, Watch
+
+_WIRES: tuple[Kind, ...] = ("port", "continuous")
+_OUTPUTS = 8  # that are followed for the one that leads to the fewest lines
+_LEAPING = 8  # runs of processes for what was set by lines that were shown, from one signal to others, in all levels
+_MOST_RUNS = 250  # of processes for one output
+
+
+def trace_outputs(design: Design, outputs: Iterable[str | Watch], levels: int = 2,
+                  history: History | None = None) -> Trace:
+    """Follow the outputs back, `levels` deep. Wires of instances, calls of functions and an `assign` that only makes an
+    output of other signals count for no level. With a history no `assign` does, nor what was set by the same lines as
+    something nearer to the output, such as a counter at each edge: a level leads back over one `always` block, or two
+    where one makes the next value of the other's register, to the last other cause.
+
+    Without a history all drivers are named. With one, and for outputs that have a time, only those that were active:
+    of a clocked block at its last edges, of anything else just before; a signal further back at the time at which its
+    reader took it. Raises ToolError for an output that the design does not have.
+    """
+    wrong = [Watch(design.part(one)) if isinstance(one, str) else one for one in outputs]
+    return _Search(design, history, wrong, {}).trace_back(levels)
+
+
+class _Behind(NamedTuple):
+    """What is behind a watch: a level of its own and the lines of that, what to watch in the same level and in the next
+    one, and the runs of processes that were needed to find it."""
+
+    level: Level
+    lines: set[int]
+    here: list[Watch]
+    after: list[Watch]
+    runs: int
+
+
+class _Search:
+    """The way back from the wrong outputs. `trace` is what was found so far; `_runs` of processes were needed for it,
+    `_leaping` of them to leap over what lines that were shown had set. `behind` holds what was found behind a watch,
+    for other searches in the same history as well; `_seen` are the bits that were followed, `_known` the lines found
+    so far."""
+
+    def __init__(self, design: Design, history: History | None, wrong: Sequence[Watch],
+                 behind: dict[Watch, _Behind]) -> None:
+        self._history, self._wrong, self._behind = history, wrong, behind
+        self._seen, self._runs, self._leaping = defaultdict[tuple[str, int | None], int](int), 0, 0
+        self._known, self._most = set[int](), math.inf
+        self.trace = Trace(design, (), tuple(wrong))
+
+    def trace_back(self, levels: int) -> Trace:
+        """Go so many levels back."""
+        for _ in range(levels):
+            self._add_level()
+        return self.trace
+
+    def narrower_than(self, best: Trace, levels: int) -> Trace | None:
+        """The trace if it is narrower than the best one so far; it is given up as soon as it cannot be."""
+        if best.is_cut:
+            found = self.trace_back(levels)
+            return found if _breadth(found) < _breadth(best) else None
+        self._most = len(best.lines())
+        for _ in range(levels):
+            self._add_level()
+            if self._is_too_wide or self.trace.is_cut:
+                return None
+        return self.trace if len(self.trace.lines()) < self._most else None
+
+    @property
+    def _is_too_wide(self) -> bool:
+        return len(self._known) >= self._most
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether nothing more is followed: it takes too long, or is no narrower than what is known."""
+        return self._runs > _MOST_RUNS or self._is_too_wide
+
+    def _add_level(self) -> None:
+        """Go one level further back. What only leads to lines that are there already is followed last, the latest of
+        it first: in a tree of equal instances this is the way to its leaves, where there is no time for all."""
+        level, following = Level(), dict[Watch, None]()
+        fresh, stale, shown = deque(self.trace.next), list[Watch](), set(self.trace.lines())
+        self._known |= shown
+        while fresh or stale:
+            watch = fresh.popleft() if fresh else stale.pop()
+            if not self._is_new(watch):
+                continue
+            if self._is_over:
+                following[watch] = None
+                continue
+            self._seen[watch.part.signal, watch.time] |= watch.part.mask
+            here, after = self._follow(watch, level, shown)
+            for one in here:
+                (stale if self.trace.design.lines_to(one.part) <= self._known else fresh).append(one)
+            following.update(dict.fromkeys(after))
+        self.trace = Trace(self.trace.design, (*self.trace.levels, level),
+                           tuple(filter(self._is_new, following)), self._runs > _MOST_RUNS)
+
+    def _is_new(self, watch: Watch) -> bool:
+        """Whether any of its bits was not followed from that time yet."""
+        return bool(watch.part.mask & ~self._seen[watch.part.signal, watch.time])
+
+    def _wires_of(self, watch: Watch) -> tuple[Kind, ...]:
+        """What costs no level behind this."""
+        return _WIRES if self._history or watch in self._wrong else _WIRES[:1]
+
+    def _follow(self, watch: Watch, level: Level, shown: set[int]) -> tuple[list[Watch], list[Watch]]:
+        """Add what drives this to the level; returns what to watch in the same level, and in the next one."""
+        if watch not in self._behind:
+            self._behind[watch] = self._look_behind(watch)
+        one, lines, here, after, runs = self._behind[watch]
+        self._runs += runs
+        if self._history and self._leaping < _LEAPING and lines and lines <= shown:
+            further = [*here, *after]
+            level.leapt.append(watch)
+            if self._are_earlier(watch, further):
+                return self._as_whole(one, further), []
+            self._leaping += runs
+            return further, []
+        level.add(one)
+        self._known |= lines
+        return here, after
+
+    def _are_earlier(self, watch: Watch, further: Iterable[Watch]) -> bool:
+        """Whether these are but earlier values of the same signal, as of a counter, and inputs."""
+        return all(one.part.signal == watch.part.signal or not self.trace.design.drivers(one.part.signal)
+                   for one in further)
+
+    def _as_whole(self, level: Level, further: Sequence[Watch]) -> list[Watch]:
+        """The same with all bits of a register where each step set all of them at once: one run for each edge."""
+        wholes = {step.of.part.signal: self.trace.design.part(step.of.part.signal) for step in level.steps}
+        if not all(wholes[step.of.part.signal] in step.assignment.targets for step in level.steps):
+            return [*further]
+        return [*dict.fromkeys(one._replace(part=wholes.get(one.part.signal, one.part)) for one in further)]
+
+    def _look_behind(self, watch: Watch) -> _Behind:
+        design, one = self.trace.design, Level([watch])
+        drivers = Drivers(design, watch, one, self._wires_of(watch))
+        here, after = drivers.find(self._history)
+        return _Behind(one, one.lines(design), here, after, drivers.runs)
+
+
+def narrowest_trace(design: Design, outputs: Sequence[Watch], levels: int, history: History) -> Trace:
+    """The trace of the one output that leads to the fewest lines: were there a single fault, all of them held it. Of
+    many outputs some are followed, from the first to the last; traces that were broken off come last."""
+    first, *others = outputs[::math.ceil(len(outputs) / _OUTPUTS)]
+    behind = dict[Watch, _Behind]()
+    best = _Search(design, history, [first], behind).trace_back(levels)
+    for output in others:
+        best = _Search(design, history, [output], behind).narrower_than(best, levels) or best
+    return best
+
+
+def _breadth(trace: Trace) -> tuple[bool, int]:
+    """How few lines there are; of traces that were broken off, those with more lines got further."""
+    return trace.is_cut, -len(trace.lines()) if trace.is_cut else len(trace.lines())

@@ -1,0 +1,246 @@
+"""A timing diagram as SVG: one lane for each signal, reference and answer of an output below each other."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from pathlib import Path
+
+from jinja2 import Environment, StrictUndefined, Template
+
+from chatdev.departments.verilog.waveform.comparison import (
+    REFERENCE,
+    Pair,
+    Span,
+    differing_spans,
+    find_pairs,
+    pair_columns,
+    read_spans,
+    short_names,
+    value_text,
+)
+from chatdev.departments.verilog.waveform.vcd import WaveformError
+from chatdev.departments.verilog.waveform.waves import Waves
+
+WIDTH, LEFT, RIGHT = 1000, 176, 16  # pixels: of the picture, and beside the lanes
+TOP, LANE, GAP, BOTTOM = 46, 26, 10, 44
+_CLOCK = re.compile(r"cl(oc)?k", re.IGNORECASE)
+_LABEL = 20  # characters
+_TICKS = 10  # at most
+_GUIDES, _MARKS = 13, 4  # pixels between those that are drawn each
+_NARROWEST_BIT, _NARROWEST_BOX = 2.0, 5.0  # what is narrower is drawn as one block
+_CHARACTER = 6.7  # the width of one, of the size that values have
+_SLANT = 4.0
+_ARROW = 14.0  # between rising edges that have arrows
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLane:
+    """A lane with its place: `role` is `reference`, `answer`, `clock` or empty, `label` the name as far as it fits."""
+
+    y: int
+    role: str
+    label: str
+    name: str
+    lane: Lane
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """The two lanes of one output; `shades` are where they differ: pixels from the left and widths."""
+
+    y: int
+    height: int
+    label: str
+    shades: Sequence[tuple[float, float]]
+
+
+def draw_diagram(waves: Waves, signals: Sequence[str], mismatch_times: Iterable[int], *, start: int, end: int) -> str:
+    """The signals (full names) from `start` to `end` as an SVG 1000 pixels wide, in the colours of light or dark pages.
+
+    `q_ref` and `q_dut` are drawn below each other and shaded where they differ; `mismatch_times`, in units of the
+    waveform, are marked. Raises WaveformError.
+    """
+    if not signals or not 0 <= start < end:
+        raise WaveformError(f"a diagram of {len(signals)} signals from {start} to {end} shows nothing; "
+                            "name signals, and a start of at least 0 that is before the end")
+    names = pair_columns(signals)
+    found, scale = read_spans(waves, names, start, end), Scale(start, end, LEFT, WIDTH - RIGHT)
+    rows, bands = _place_lanes(names, found, scale)
+    marks = _drop_close_marks((scale.x(time), time) for time in sorted(mismatch_times) if start <= time <= end)
+    return _template().render(
+        width=WIDTH, left=LEFT, top=TOP, lane=LANE, height=rows[-1].y + LANE + BOTTOM,
+        bottom=rows[-1].y + LANE, rows=rows, bands=bands, unit=waves.timescale, start=start, end=end, marks=marks,
+        ticks=[(scale.x(time), time) for time in _ticks(start, end)], guides=_guides(rows, found, scale),
+        unknown=any(row.lane.hatched or any(box.unknown for box in row.lane.boxes) for row in rows),
+        floating=any(row.lane.floating for row in rows))
+
+
+def _place_lanes(names: Sequence[str], found: dict[str, list[Span]],
+                 scale: Scale) -> tuple[list[PlacedLane], list[Band]]:
+    labels, both = short_names(names), find_pairs(names)
+    references, answers = {pair.reference: pair for pair in both}, {pair.answer for pair in both}
+    rows, bands, y = list[PlacedLane](), list[Band](), TOP
+    for name in names:
+        role = _role(name, references, answers)
+        if role == "answer":
+            y -= GAP - 2  # close to the reference
+        lane = draw_lane(found[name], scale, LANE, clock=role == "clock")
+        rows.append(PlacedLane(y, role, _shorten_name(labels[name], _LABEL), name, lane))
+        if name in references:
+            shades = differing_spans(found[name], found[references[name].answer])
+            label = _shorten_name(labels[name].removesuffix(REFERENCE), _LABEL // 2)
+            bands.append(Band(y - 4, 2 * LANE + 10, label, [(scale.x(a), scale.x(b) - scale.x(a)) for a, b in shades]))
+        y += LANE + GAP
+    return rows, bands
+
+
+def _role(name: str, references: dict[str, Pair], answers: set[str]) -> str:
+    if name in references:
+        return "reference"
+    if name in answers:
+        return "answer"
+    return "clock" if _CLOCK.fullmatch(name.rpartition(".")[2]) else ""
+
+
+def _shorten_name(name: str, room: int) -> str:
+    """The end of a name."""
+    return name if len(name) <= room else f"…{name[1 - room:]}"
+
+
+def _ticks(start: int, end: int) -> range:
+    """Times at round distances."""
+    step, factors = 1, 0
+    while (end - start) // step >= _TICKS:
+        step = step * 5 // 2 if factors % 3 == 1 else step * 2  # 1, 2, 5, 10, …
+        factors += 1
+    return range(-(-start // step) * step, end + 1, step)
+
+
+def _guides(rows: Sequence[PlacedLane], found: dict[str, list[Span]], scale: Scale) -> list[float]:
+    """Where the first clock rises; nowhere when that is too often for the eye."""
+    clock = next((row.name for row in rows if row.role == "clock"), None)
+    if clock is None:
+        return []
+    edges = [scale.x(late.start) for early, late in pairwise(found[clock]) if (early.bits, late.bits) == ("0", "1")]
+    return edges if all(late - early >= _GUIDES for early, late in pairwise(edges)) else []
+
+
+def _drop_close_marks(marks: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
+    """The first of the marks that would cover each other."""
+    return [next(group) for _, group in groupby(marks, key=lambda mark: mark[0] // _MARKS)]
+
+
+@functools.cache
+def _template() -> Template:
+    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=True)
+    return environment.from_string((Path(__file__).parent / "picture.j2").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From times to pixels."""
+
+    start: int
+    end: int
+    left: float
+    right: float
+
+    def x(self, time: int) -> float:
+        """Pixels from the left."""
+        return round(self.left + (self.right - self.left) * (time - self.start) / (self.end - self.start), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A value of a bus: the corners, the text with the place of its middle, and what a pointer on it shows."""
+
+    points: str
+    text: str
+    middle: float
+    title: str
+    unknown: bool
+
+
+@dataclass(slots=True)
+class Lane:
+    """What to draw, from 0 at the top of the lane downwards: `line` and `floating` are the `d` of paths, `hatched` and
+    `busy` are (x, width), `arrows` the places of rising edges."""
+
+    line: str = ""
+    floating: str = ""
+    hatched: list[tuple[float, float]] = field(default_factory=list)
+    busy: list[tuple[float, float]] = field(default_factory=list)
+    boxes: list[Box] = field(default_factory=list)
+    arrows: list[float] = field(default_factory=list)
+
+
+def draw_lane(spans: Sequence[Span], scale: Scale, height: int, *, clock: bool) -> Lane:
+    """The shapes of a signal; a clock has arrows where it rises."""
+    lane, wide = Lane(), list[Span]()
+    is_bit = all(len(span.bits) == 1 for span in spans)  # a file may say two widths of one signal
+    narrowest = _NARROWEST_BIT if is_bit else _NARROWEST_BOX
+    for narrow, group in groupby(spans, key=lambda span: scale.x(span.end) - scale.x(span.start) < narrowest):
+        run = list(group)
+        if narrow and len(run) > 1:
+            lane.busy.append((scale.x(run[0].start), scale.x(run[-1].end) - scale.x(run[0].start)))
+        else:
+            wide += run
+    if is_bit:
+        _draw_bit(lane, wide, scale, height)
+        lane.arrows = _rising_edges(wide, scale) if clock else []
+    else:
+        lane.boxes = [_box(span, scale, height) for span in wide]
+    return lane
+
+
+def _draw_bit(lane: Lane, spans: Sequence[Span], scale: Scale, height: int) -> None:
+    levels = {"0": height - 3, "1": 3, "z": height / 2}
+    line, before = list[str](), None
+    for span in spans:
+        left, right = scale.x(span.start), scale.x(span.end)
+        joined = before is not None and before.end == span.start and before.bits in "01"
+        if span.bits in "01":
+            level = levels[span.bits]
+            line.append(f"V{level}H{right}" if joined else f"M{left} {level}H{right}")
+        elif span.bits == "z":
+            lane.floating += f"M{left} {levels['z']}H{right}"
+        else:
+            lane.hatched.append((left, right - left))
+        before = span
+    lane.line = "".join(line)
+
+
+def _rising_edges(spans: Sequence[Span], scale: Scale) -> list[float]:
+    edges = [scale.x(late.start) for early, late in pairwise(spans)
+             if (early.bits, late.bits) == ("0", "1") and early.end == late.start]
+    return edges if all(late - early >= _ARROW for early, late in pairwise(edges)) else []
+
+
+def _box(span: Span, scale: Scale, height: int) -> Box:
+    left, right = scale.x(span.start), scale.x(span.end)
+    value = value_text(span.bits)
+    return Box(points=" ".join(f"{x:g},{y:g}" for x, y in _corners(span, scale, height)),
+               text=_shorten_value(value, right - left - 2 * _SLANT), middle=round((left + right) / 2, 2),
+               title=f"{value} from {span.start} to {span.end}", unknown=bool(span.bits.strip("01")))
+
+
+def _corners(span: Span, scale: Scale, height: int) -> Iterator[tuple[float, float]]:
+    """A hexagon; straight at an end that is only cut off."""
+    left, right, top, bottom = scale.x(span.start), scale.x(span.end), 3.0, height - 3.0
+    slant = min(_SLANT, (right - left) / 2)
+    first = 0.0 if span.start == scale.start else slant
+    last = 0.0 if span.end == scale.end else slant
+    yield from ((left + first, top), (right - last, top), (right, height / 2), (right - last, bottom),
+                (left + first, bottom), (left, height / 2))
+
+
+def _shorten_value(text: str, width: float) -> str:
+    """As much of a value as there is room for; nothing where that would mean nothing."""
+    room = int(width / _CHARACTER)
+    if len(text) <= room:
+        return text
+    return f"{text[:room - 1]}…" if room > 3 else ""

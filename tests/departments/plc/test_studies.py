@@ -1,0 +1,143 @@
+"""The studies behind docs/plc.md, on little: what they count is what there is."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import asdict
+
+import pytest
+
+from benchmarks.plc import agreement, conformance, loops, mutation, references, standard
+from benchmarks.plc.corpus import Subject, read_references, reference_of
+from benchmarks.plc.mutants import write_mutants
+from benchmarks.plc.random_runs import run_randomly, shows_again
+from chatdev.departments.plc.proof.outcome import RUN_TIME, Outcome, Property
+from chatdev.departments.plc.proof.verify import verify
+from chatdev.departments.plc.st.core import Program
+from chatdev.departments.plc.st.reading import read_program
+
+LATCH = """FUNCTION_BLOCK Latch
+VAR_INPUT Start, Stop : BOOL; Share : INT; END_VAR
+VAR_OUTPUT Run : BOOL; Left : INT; END_VAR
+VAR Wait : TON; END_VAR
+Wait(IN := Start, PT := T#2s);
+IF Wait.Q THEN Run := TRUE; END_IF;
+IF Stop OR NOT Start THEN Run := FALSE; END_IF;
+Left := 100 / (Share + 3);
+END_FUNCTION_BLOCK
+"""
+SAFE, WRONG = Property("pattern-forbidden", ("Run AND Stop",)), Property("pattern-invariant", ("NOT Run",))
+
+LATE = Property("pattern-implication", ("Run", "Wait.ET >= T#2s"))
+
+
+def program_of(source: str) -> Program:
+    program = read_program(source).program
+    assert program is not None
+    return program
+
+
+def test_random_runs_see_harm_and_faults_and_nothing_else() -> None:
+    seen = run_randomly(program_of(LATCH), [SAFE, WRONG], scans=3000)
+    assert (list(seen.harmed), [kind for kind, _ in seen.faults]) == ([1], ["division"])
+    assert run_randomly(program_of(LATCH), [SAFE], seconds=0.05).scans > 10
+
+
+def test_a_counterexample_is_run_again_from_what_is_told() -> None:
+    violated, duty = verify(LATCH, None, [WRONG])
+    assert (violated.verdict, duty.asked.pattern, duty.verdict) == ("VIOLATED", RUN_TIME, "VIOLATED")
+    program = program_of(LATCH)
+    assert [shows_again(program, one) for one in (violated, duty)] == [True, True]
+    shorter = Outcome(WRONG, "VIOLATED", cycles=violated.cycles[:-1])
+    assert not shows_again(program, shorter)
+
+
+def test_a_false_proof_would_be_seen() -> None:
+    duty = Property(RUN_TIME, ("division", "8:9"))
+    told = [Outcome(asked, "PROVED") for asked in (SAFE, WRONG, duty)]
+    found = references.find_contradictions(program_of(LATCH), Subject("latch", LATCH, [SAFE, WRONG]), told, 3000)
+    assert [text.split()[0] for text in found] == ["pattern-invariant", RUN_TIME]
+
+
+@pytest.mark.parametrize(("operator", "change"), [
+    ("negated condition", "IF Wait.Q THEN Run := TRUE; END_IF; → IF NOT (Wait.Q) THEN Run := TRUE; END_IF;"),
+    ("dropped statement", "Left := 100 / (Share + 3); → (nothing)"),
+    ("dropped NOT", "IF Stop OR NOT Start THEN Run := FALSE; END_IF; → IF Stop OR  Start THEN Run := FALSE; END_IF;"),
+    ("operator", "Left := 100 / (Share + 3); → Left := 100 / (Share - 3);"),
+    ("constant", "Left := 100 / (Share + 3); → Left := 100 / (Share + 4);"),
+    ("time", "Wait(IN := Start, PT := T#2s); → Wait(IN := Start, PT := T#4s);"),
+    ("variable", "IF Stop OR NOT Start THEN Run := FALSE; END_IF; → IF Run OR NOT Start THEN Run := FALSE; END_IF;"),
+    ("standard block", "VAR Wait : TON; END_VAR → VAR Wait : TOF; END_VAR"),
+])
+def test_an_operator_makes_its_mistake(operator: str, change: str) -> None:
+    assert change in [one.change for one in write_mutants(LATCH, 99) if one.operator == operator]
+
+
+def test_mutants_are_different_programs_that_can_be_read() -> None:
+    found = write_mutants(LATCH, 99)
+    assert len({one.source for one in found} | {LATCH}) == len(found) + 1
+    assert all(read_program(one.source).program for one in found)
+
+
+def test_mutants_of_a_program_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(mutation.MOST, "sheet", 3)
+    rows = mutation.rows_of("sheet", Subject("latch", LATCH, [SAFE, LATE]))
+    assert len(rows) == 3
+    assert [row.operator for row in rows if row.killed] == ["standard block"]
+    assert all(row.scans for row in rows)
+    results = {"rows": [asdict(row) for row in rows], "date": "today", "machine": "this"}
+    assert "| all | 3 | 33.3 % |" in mutation.told(results)
+
+
+def test_a_reference_is_studied_as_a_whole() -> None:
+    task = next(one for one in read_references() if one["id"].startswith("214"))
+    row = references.study_task(task, cycles=300)
+    assert (row["properties"], row["test cases"], row["contradictions"]) == (10, {"agrees": 10}, [])
+    violated = [one for one in row["outcomes"] if one["verdict"] == "VIOLATED"]
+    assert [one["cycles"] for one in violated] == [1]
+    results = {"tasks": [row], "own": [], "cycles": 300, "date": "today", "machine": "this"}
+    assert "| 214_DayOfYearCalculator | 10 | 9 | 1 | 0 | 0 |" in references.told(results)
+
+
+def test_a_study_of_agreement_tells_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agreement, "is_same", lambda one, other: one == other and one != 2)
+    results = agreement.study([0], 3, processes=1)
+    assert len(results["differences"]) == 1
+    assert "| 1 |" in agreement.told(results)
+
+
+def test_all_pairs_of_types_are_reckoned_as_the_standard_says() -> None:
+    found = conformance.pairs((*standard.SIGNED, *standard.UNSIGNED, *standard.BITS), random.Random(7))
+    assert found.differences == []
+    assert (found.values > 100_000, found.refused) == (True, 640)
+
+
+def test_functions_blocks_and_expressions_are_as_the_standard_says() -> None:
+    dice = random.Random(7)
+    found = [conformance.functions(dice), conformance.conversions(dice), conformance.blocks(dice, 100),
+             conformance.expressions(range(900, 960))]
+    assert [one.differences for one in found] == [[], [], [], []]
+    assert all(one.values > 1000 for one in found[:3])
+
+
+@pytest.mark.parametrize(("rule", "wrong"), [
+    ("limit", lambda low, value, high: low if value < low else min(value, high)),
+    ("truncate", lambda value: round(value)), ("select", lambda chooses, first, second: first if chooses else second)])
+def test_a_rule_that_is_broken_would_be_seen(monkeypatch: pytest.MonkeyPatch, rule: str, wrong: object) -> None:
+    monkeypatch.setattr(standard, rule, wrong)
+    assert conformance.functions(random.Random(7)).differences
+
+
+def test_a_study_of_loops_sees_a_false_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = loops.study_program(3, 200)
+    assert row.wrong == []
+    assert row.verdicts["properties"]["PROVED"]
+    monkeypatch.setattr(loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED") for one in asked])
+    results = {"rows": [loops.study_program(seed, 400).wrong for seed in range(12)]}
+    assert any(results["rows"])
+
+
+def test_all_references_are_there() -> None:
+    tasks = read_references()
+    assert (len(tasks), sum(len(reference_of(task).asked) for task in tasks),
+            sum(len(task["test_cases"]) for task in tasks)) == (14, 73, 85)

@@ -1,0 +1,101 @@
+"""Mistakes that compile are told with their lines, and nothing is told of modules that have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchmarks.verilog_subjects import designs, verilogeval_subjects
+from chatdev.departments.verilog.lint import lint, undriven_signals
+from chatdev.departments.verilog.messages import Message
+from chatdev.departments.verilog.simulation import examine
+from chatdev.departments.verilog.target import USUAL, Target
+from chatdev.sandbox.kinds import find_sandbox
+
+pytestmark = pytest.mark.tool
+
+MISTAKES: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("mistakes.yaml").read_text("utf-8"))
+NOT_TOLD = {"a comparison of other widths", "an input that nothing reads", "latch: an if without else in always @*",
+            "latch: an if without else in a list"}
+"""What right modules do as well: a latch is written as the last two."""
+MACHINE = "reg [1:0] s = 0, n; always @(posedge a) if (b) s <= 0; else s <= n; assign q = s[1];"
+"""One with the states 0, 1 and 2, of which `n` is to be the next one."""
+
+
+def told_of(text: str, target: Target = USUAL) -> list[Message]:
+    """All that is told of a module which compiles, but for what the compiler says."""
+    return [*lint(text, target), *undriven_signals(text, target)]
+
+
+def lines_told(text: str, folder: Path) -> set[int]:
+    """The lines of all that an engineer is told of a module."""
+    examined = examine(text, find_sandbox(), folder)
+    return {message.line for message in (*examined.messages, *undriven_signals(text))}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_mistake_is_told_at_its_line(kind: str, tmp_path: Path) -> None:
+    row = MISTAKES[kind]
+    text = f"module TopModule({row['ports']});\n{row['body']}endmodule\n"
+    assert (row["line"] in lines_told(text, tmp_path)) is (kind not in NOT_TOLD)
+
+
+def test_nothing_is_told_of_what_is_right() -> None:
+    subjects = [*verilogeval_subjects(), *designs()]
+    assert len(subjects) == 176
+    found = {subject.name: told_of(subject.text, subject.bench.target) for subject in subjects}
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+@pytest.mark.parametrize("body", [
+    "wire c; assign c = a; assign q = c ? 1'bz : b; assign q = c ? a : 1'bz;",
+    "reg [3:0] n; integer i; always @* begin n = 0; for (i = 0; i < 4; i = i + 1) n = n + a; end assign q = n[0];",
+    "wire [2:0] c; assign c[0] = a; assign c[1] = c[0] ^ b; assign c[2] = c[1] & b; assign q = c[2];",
+    "reg t; always @* begin t = a; t = t ^ b; end assign q = t;",
+    "reg r; always @(posedge a or negedge b) if (!b) r <= 0; else r <= 1; assign q = r;",
+    "reg r; always @(posedge a, posedge b) if (b) r <= 0; else r <= 1; assign q = r;",
+    "reg r; initial r = 0; always @(posedge a) r <= b; assign q = r;",
+    "reg [7:0] m [0:3]; always @(posedge a) m[{1'b0, b}] <= 1; assign q = m[0][0];",
+    "reg s; always @(a or b) begin s = a; if (b) s = 0; end assign q = s;",
+    "reg r; always @(posedge a or negedge a) r <= b; assign q = r;",
+    "reg r; always @(posedge a or posedge b) r <= b ? 1'b0 : ~r; assign q = r;",
+    "assign q = (a === 1'bx) ? b : a;",
+    "assign q = a == 1'b1 ? 1'bx : b;",
+    "reg r; always @* if (a) r = b; assign q = r;",
+    "reg r, s; always @(a, b) if (a) begin r = b; s = ~b; end assign q = r ^ s;",
+    "reg r; always_latch if (a) r <= b; assign q = r;",
+    "reg r; always @* if (a) r <= b; assign q = r;",
+    f"{MACHINE} always_comb case (s) 0: n = b ? 1 : 0; 1: n = 2; 2: n = s; endcase",
+    f"{MACHINE} always_comb case (s) 0: if (b) n = 1; else n = 0; 1, 2: case (b) 0: n = 2; 1: n = 0; endcase endcase",
+    f"{MACHINE} always @* casez (s) 2'b1?: n = 0; 2'b00: n = 1; 2'b01: n = 2; endcase",
+    "reg [3:0] r; always @(posedge a) r <= {r, b}; assign q = r[3];",
+    "reg r, s, t; always @(posedge a) r <= b; always @(negedge a) s <= b; always @* t <= a ? r : s; assign q = t;",
+    "reg r; always @(posedge a or posedge b) if (b) r = 0; else r <= ~r; assign q = r;",
+    "reg r; always @* casez ({a, b}) 2'b1?: r = 1; 2'b?1: r = 0; default: r = 0; endcase assign q = r;",
+])
+def test_what_only_looks_like_a_mistake_is_none(body: str) -> None:
+    assert told_of(f"module TopModule(input a, input b, output q);\n{body}\nendmodule\n") == []
+
+
+@pytest.mark.parametrize(("body", "says"), [
+    ("reg r; always_comb if (a) r = b; assign q = r;", "latch"),
+    ("reg r; always @* if (a & b) r = b; assign q = r;", "latch"),
+    ("reg r; always @* begin if (a) r = b; if (b) r = a; end assign q = r;", "latch"),
+    ("reg r; always @* if (a) r = b; else if (b) r = 0; assign q = r;", "latch"),
+    (f"{MACHINE} always_comb case (s) 0: n = b ? 1 : 0; 2: n = s; endcase", "latch"),
+    (f"{MACHINE} always_comb case (s) 0: n = b ? 1 : 2; 1: ; 2: n = 0; endcase", "latch"),
+    (f"{MACHINE} always_comb case (s) 0: n = s + 1; 1: n = 2; 2: n = s; endcase", "latch"),
+    (f"{MACHINE} always_comb case (s) 0: if (b) n = 1; 1: n = 2; 2: n = 0; endcase", "latch"),
+    (f"{MACHINE} always @* casez (s) 2'b1?: n = 0; 2'b01: n = 2; endcase", "latch"),
+    ("reg [3:0] r; always @(posedge a) r <= {b, r}; assign q = r[0];", "truncates"),
+    ("reg r; always @(posedge a) r <= {r, b}; assign q = r;", "truncates"),
+    ("reg r; always @(posedge a or posedge b) if (b) r = 0; else r = ~r; always @(posedge a) s <= r; reg s; "
+     "assign q = s;", "either may come first"),
+    ("reg r; always @(posedge a or negedge b) if (!b) r <= 0; else r = ~r; assign q = r;", "by `=` and by `<=`"),
+])
+def test_what_is_close_to_what_is_right_is_told(body: str, says: str) -> None:
+    found = told_of(f"module TopModule(input a, input b, output q);\n{body}\nendmodule\n")
+    assert [says in message.text for message in found] == [True]
