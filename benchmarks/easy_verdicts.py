@@ -23,6 +23,7 @@ from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
 from chatdev.evaluation.recorded_drafts import drafts, try_draft
 from chatdev.evaluation.trial import Check
+from chatdev.packages.supply import Supply
 from chatdev.place import Place
 from chatdev.replies import Unreadable, read_marker
 from chatdev.replies.forms import parse_solution
@@ -31,7 +32,6 @@ from chatdev.runner.toolbox import KnownTools
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.installing.supply import Supply
 
 RESULTS = RESULTS_FOLDER / "easy_verdicts.json"
 MARKS = ("<!-- verdicts: written by python -m benchmarks.easy_verdicts -->", "<!-- end of verdicts -->")

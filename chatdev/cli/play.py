@@ -13,7 +13,7 @@ from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_o
 from chatdev.sandbox.kinds import SANDBOXES
 
 if TYPE_CHECKING:
-    from chatdev.tools.software.installing.supply import Policy
+    from chatdev.packages.supply import Policy
 
 
 @click.command("play", context_settings={"allow_interspersed_args": False})
@@ -28,8 +28,8 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, insta
     are passed to the program. The program works on a copy, so the files that it writes are lost afterwards. For a
     page, its address for a browser is shown."""
     from chatdev.config.settings import user_settings
+    from chatdev.packages.supply import Supply
     from chatdev.sandbox.kinds import find_sandbox
-    from chatdev.tools.software.installing.supply import Supply
     from chatdev.tools.software.play import page_of, play
 
     if not folder.is_dir():

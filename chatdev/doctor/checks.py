@@ -32,12 +32,12 @@ from chatdev.llm.endpoint import why_unreachable
 from chatdev.llm.local import weights
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.origins import Origin, Sourced
+from chatdev.packages.index import Index
+from chatdev.packages.interpreter import interpreter
+from chatdev.packages.sources import Fetcher, sources
 from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
-from chatdev.tools.software.installing.index import Index
-from chatdev.tools.software.installing.interpreter import interpreter
-from chatdev.tools.software.installing.sources import Fetcher, sources
 from chatdev.tools.software.reading.languages import Language, languages
 from chatdev.tools.software.toolchains.project import find_programs
 from chatdev.tools.verilog import verilator

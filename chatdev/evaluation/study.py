@@ -23,6 +23,8 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
+from chatdev.packages.modules import runtime
+from chatdev.packages.supply import Policy, Supply
 from chatdev.runner.api import aresume
 from chatdev.runner.consent import Trusted, dotenv_stranger
 from chatdev.runner.options import RunOptions
@@ -31,8 +33,6 @@ from chatdev.runner.resources import find_connections, open_resources, resolve_r
 from chatdev.runner.result import Run
 from chatdev.runner.spending import sum_past_spending
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.software.installing.modules import runtime
-from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.run_folder import slug
 

@@ -11,8 +11,8 @@ from typing import Any
 from chatdev.evaluation import cases
 from chatdev.evaluation.easy_tasks import EasyTask, HiddenCheck
 from chatdev.evaluation.trial import Check, Program
+from chatdev.packages.interpreter import interpreter
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
-from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.workspace.file_tree import write_file
 from tests.evaluation import starts_in_one
 

@@ -13,8 +13,8 @@ from chatdev.evaluation.embedding import LexicalEmbedder, Vector
 from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS, Bench, measure
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, load_hidden_test
+from chatdev.packages.supply import Supply
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.software.installing.supply import Supply
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer
 

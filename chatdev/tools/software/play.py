@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from chatdev.packages.supply import Supply
 from chatdev.paths import expand_home
 from chatdev.sandbox.base import Binding, Execution, Sandbox
 from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.reading.languages import page_entry
 from chatdev.tools.software.toolchains.toolchain import toolchain_of
 from chatdev.workspace.file_tree import read_tree

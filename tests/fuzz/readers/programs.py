@@ -6,12 +6,12 @@ from __future__ import annotations
 from contextlib import suppress
 
 from chatdev.errors import UnsafePath
+from chatdev.packages.index import wheels_of
 from chatdev.sandbox.base import Execution
 from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, cases_from_value
 from chatdev.tools.software.cases.extract import read_request
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.tester_lines import example_lines, examples, plan_lines, starts_of
-from chatdev.tools.software.installing.index import wheels_of
 from chatdev.tools.software.knowledge import importable
 from chatdev.tools.software.reading.excerpt import excerpt
 from chatdev.tools.software.reading.languages import is_startable, language_of, unsupported_languages

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import WorkspaceError
+from chatdev.packages.interpreter import interpreter
+from chatdev.packages.modules import Modules, runtimes_folder
+from chatdev.packages.supply import Supply
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.software.installing.interpreter import interpreter
-from chatdev.tools.software.installing.modules import Modules, runtimes_folder
-from chatdev.tools.software.installing.supply import Supply
 
 PRECIOUS = "precious\n"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.tools.software.installing.interpreter import ask_interpreter
+from chatdev.packages.interpreter import ask_interpreter
 from tests.support import wheels
 from tests.tools.software.conftest import Judge
 

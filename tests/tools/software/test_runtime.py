@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError, MissingProgram, ToolError
+from chatdev.packages.interpreter import Interpreter
+from chatdev.packages.modules import runtime
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.installing.interpreter import Interpreter
-from chatdev.tools.software.installing.modules import runtime
 from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from chatdev.packages.interpreter import interpreter
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.software.drivers.drive import VISIT, Driven, drive
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.installing.interpreter import interpreter
 from chatdev.tools.software.reading.languages import Language, languages
 from chatdev.tools.software.toolchains.project import find_programs
 from chatdev.workspace.file_tree import write_file

@@ -11,6 +11,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from chatdev.errors import ToolError
+from chatdev.packages.interpreter import interpreter
+from chatdev.packages.modules import Modules
+from chatdev.packages.supply import Supply
 from chatdev.sandbox.base import BOX, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software import knowledge
@@ -18,9 +21,6 @@ from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.installing.interpreter import interpreter
-from chatdev.tools.software.installing.modules import Modules
-from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.reading.languages import importable_modules, is_library
 from chatdev.tools.software.reading.static import (
     Imports,

@@ -20,14 +20,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from chatdev.errors import ConfigError, MissingProgram, ToolError
+from chatdev.packages.install import install
+from chatdev.packages.interpreter import Interpreter, interpreter
+from chatdev.packages.supply import Supply
 from chatdev.paths import cache_dir
 from chatdev.plain_file import open_plain, read_plain
 from chatdev.sandbox.base import Binding, Sandbox
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.installing.install import install
-from chatdev.tools.software.installing.interpreter import Interpreter, interpreter
-from chatdev.tools.software.installing.supply import Supply
 from chatdev.tools.software.reading.static import third_party_names
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.plain_tree import require_folder, require_plain_files

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.packages.install import install
+from chatdev.packages.interpreter import interpreter
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.software.installing.install import install
-from chatdev.tools.software.installing.interpreter import interpreter
 from tests.support.wheels import PackageIndex, set_pip
 
 Install = Callable[..., str | None]

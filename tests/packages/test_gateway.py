@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.packages.gateway import open_gateway
+from chatdev.packages.index import Index, wheels_of
+from chatdev.packages.sources import Fetcher, sources
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.software.installing.gateway import open_gateway
-from chatdev.tools.software.installing.index import Index, wheels_of
-from chatdev.tools.software.installing.sources import Fetcher, sources
 from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool

@@ -9,15 +9,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from chatdev.packages import pip_script
+from chatdev.packages.gateway import open_gateway
+from chatdev.packages.index import Index
+from chatdev.packages.interpreter import Interpreter
+from chatdev.packages.sources import Fetcher, pip_folder, sources
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.job_folder import remove_folder, take_back
 from chatdev.secrets import scrub
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.installing import pip_script
-from chatdev.tools.software.installing.gateway import open_gateway
-from chatdev.tools.software.installing.index import Index
-from chatdev.tools.software.installing.interpreter import Interpreter
-from chatdev.tools.software.installing.sources import Fetcher, pip_folder, sources
 from chatdev.workspace.file_tree import explain_os_errors
 
 _LIMITS = ProcessLimits(file_size=2 << 30, disk=8 << 30, open_files=1024)

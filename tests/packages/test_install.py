@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import SandboxError, ToolError
+from chatdev.packages.install import install
+from chatdev.packages.interpreter import interpreter
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.software.installing.install import install
-from chatdev.tools.software.installing.interpreter import interpreter
+from tests.packages.conftest import Install
 from tests.support.wheels import PackageIndex, set_pip
-from tests.tools.software.installing.conftest import Install
 
 pytestmark = pytest.mark.tool
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ToolError
+from chatdev.packages.sources import Fetcher, Sources, Unavailable, sources
 from chatdev.secrets import holds_secret
-from chatdev.tools.software.installing.sources import Fetcher, Sources, Unavailable, sources
+from tests.packages.conftest import Install
 from tests.support.chat_server import ChatServer, Scripted
 from tests.support.wheels import PackageIndex, set_pip
-from tests.tools.software.installing.conftest import Install
 
 
 def configured(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from chatdev.tools.software.installing.index import Index, Wheel
-from chatdev.tools.software.installing.sources import Fetcher, Unavailable
+from chatdev.packages.index import Index, Wheel
+from chatdev.packages.sources import Fetcher, Unavailable
 from chatdev.tools.software.reading.static import normal_name
 from chatdev.workspace.file_tree import explain_os_errors
 
