@@ -38,9 +38,9 @@ from chatdev.packages.sources import Fetcher, sources
 from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
-from chatdev.tools.software.reading.languages import Language, languages
 from chatdev.tools.software.toolchains.project import find_programs
 from chatdev.tools.verilog import verilator
+from chatdev.workspace.languages import Language, languages
 
 _SECONDS = 5.0  # for a program to say its version
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many

@@ -13,8 +13,6 @@ from chatdev.tools.software.cases.extract import read_request
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.tester_lines import example_lines, examples, plan_lines, starts_of
 from chatdev.tools.software.knowledge import importable
-from chatdev.tools.software.reading.excerpt import excerpt
-from chatdev.tools.software.reading.languages import is_startable, language_of, unsupported_languages
 from chatdev.tools.software.reading.packages import packages_needed
 from chatdev.tools.software.reading.placeholders import placeholders
 from chatdev.tools.software.reading.python_writing import written_names
@@ -25,6 +23,8 @@ from chatdev.tools.software.toolchains.page import insert_preamble, judge_page, 
 from chatdev.tools.software.toolchains.verdict import Finding as VerdictFinding
 from chatdev.tools.software.toolchains.verdict import facts_of, last_traceback, rule_of, stable_text, verdict
 from chatdev.tools.software.trial.plan import any_command
+from chatdev.workspace.excerpt import excerpt
+from chatdev.workspace.languages import is_startable, language_of, unsupported_languages
 from chatdev.workspace.snapshot import Software, collisions, find_entry, safe_path
 from tests.fuzz.readers.reader import Reader, value_in
 from tests.fuzz.readers.replies import PYTHON

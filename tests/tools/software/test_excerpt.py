@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.tools.software.reading.excerpt import excerpt
+from chatdev.workspace.excerpt import excerpt
 
 PROGRAM = '''\
 import sys

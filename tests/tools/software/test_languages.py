@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.tools.software.reading.languages import is_startable, languages
+from chatdev.workspace.languages import is_startable, languages
 from tests.tools.software.conftest import Judge
 
 pytestmark = pytest.mark.tool

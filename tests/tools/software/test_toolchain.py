@@ -13,13 +13,13 @@ from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.reading.languages import languages
 from chatdev.tools.software.toolchains.page import PageToolchain
 from chatdev.tools.software.toolchains.project import Project
 from chatdev.tools.software.toolchains.python import PythonToolchain
 from chatdev.tools.software.toolchains.table import TableToolchain
 from chatdev.tools.software.toolchains.toolchain import NoToolchain, build_and_start, judge, toolchain_of
 from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.workspace.languages import languages
 from chatdev.workspace.snapshot import EntryPoint
 
 

@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.reading.languages import captures, has_python, matches, page_entry
 from chatdev.tools.software.reading.static import imports, syntax_errors, third_party_names
+from chatdev.workspace.languages import captures, has_python, matches, page_entry
 from chatdev.workspace.snapshot import is_test
 
 _MOST = 50  # names; what loads more is no program

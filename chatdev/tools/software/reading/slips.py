@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import PurePosixPath
 
 from chatdev.isolation.isolate import isolate
-from chatdev.tools.software.reading.python_reading import undefined_uses
+from chatdev.workspace.python_reading import undefined_uses
 from chatdev.workspace.python_source import check, parse
 
 

@@ -13,9 +13,9 @@ from pathlib import PurePosixPath
 
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.function import tool
-from chatdev.tools.software.reading.excerpt import code_lines
-from chatdev.tools.software.reading.python_reading import fault_in_python, imported_names, undefined_uses
 from chatdev.tools.software.reading.python_writing import written_names
+from chatdev.workspace.excerpt import code_lines
+from chatdev.workspace.python_reading import fault_in_python, imported_names, undefined_uses
 from chatdev.workspace.snapshot import is_test
 
 _WITH_COMMENTS = re.compile(r"(?:^|/)(?:[jt]sconfig(?:\.[\w-]+)*\.json$|\.\w[\w-]*/|\.\w+rc\.json$)")

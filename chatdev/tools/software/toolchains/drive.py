@@ -10,9 +10,9 @@ from chatdev.packages.interpreter import interpreter
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.software.drivers.drive import VISIT, Driven, drive
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.reading.languages import Language, languages
 from chatdev.tools.software.toolchains.project import find_programs
 from chatdev.workspace.file_tree import write_file
+from chatdev.workspace.languages import Language, languages
 
 _OPEN_FILES = 1024
 _NOT_TKINTER = "only windows of tkinter can be used by steps"

@@ -11,7 +11,7 @@ from typing import Self
 
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
 from chatdev.tools.software.cases.case import Start
-from chatdev.tools.software.reading.languages import Language, matches
+from chatdev.workspace.languages import Language, matches
 from chatdev.workspace.snapshot import EntryPoint
 
 _BUILD_SECONDS = 120.0

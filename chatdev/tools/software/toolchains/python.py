@@ -21,7 +21,6 @@ from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.reading.languages import importable_modules, is_library
 from chatdev.tools.software.reading.static import (
     Imports,
     data_errors,
@@ -44,6 +43,7 @@ from chatdev.tools.software.toolchains.verdict import (
     prior_state,
     rule_of,
 )
+from chatdev.workspace.languages import importable_modules, is_library
 from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry
 

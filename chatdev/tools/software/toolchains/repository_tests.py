@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict
 from chatdev.errors import SandboxError
 from chatdev.sandbox.base import ProcessLimits, SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.tools.software.reading.languages import captures, has_python
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
 from chatdev.tools.software.toolchains.python import PythonToolchain
+from chatdev.workspace.languages import captures, has_python
 from chatdev.workspace.snapshot import is_test
 
 _TABLE = Path(__file__).parents[1] / "data" / "test_runs.yaml"

@@ -15,7 +15,6 @@ from chatdev.tools.base import ToolContext
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.reading.languages import Language, captures, matches
 from chatdev.tools.software.reading.static import data_errors
 from chatdev.tools.software.toolchains.drive import drive_service, drive_window
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
@@ -29,6 +28,7 @@ from chatdev.tools.software.toolchains.verdict import (
     verdict,
 )
 from chatdev.workspace.file_tree import write_tree
+from chatdev.workspace.languages import Language, captures, matches
 
 _COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500
 _SECONDS_FOR_WINDOWS = 3.0  # what a display and the first window take to come up, roughly

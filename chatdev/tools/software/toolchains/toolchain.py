@@ -17,13 +17,13 @@ from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.reading.languages import has_python, language_of, languages, unsupported_languages
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.page import PageToolchain
 from chatdev.tools.software.toolchains.python import PythonToolchain
 from chatdev.tools.software.toolchains.table import TableToolchain
 from chatdev.tools.software.toolchains.verdict import Finding, is_given
 from chatdev.workspace.file_tree import explain_os_errors, write_file
+from chatdev.workspace.languages import has_python, language_of, languages, unsupported_languages
 
 
 class Toolchain(Protocol):

@@ -15,7 +15,7 @@ from typing import Any
 from chatdev.sandbox.base import Execution
 from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.reading.excerpt import excerpt
+from chatdev.workspace.excerpt import excerpt
 
 _FRAMES = 6
 _TAIL_LINES, _TAIL_CHARACTERS = 15, 1500

@@ -21,7 +21,7 @@ from chatdev.tools.software.cases.places import is_form
 from chatdev.tools.software.cases.tester import copied_cases
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND, plan_lines, starts_of
 from chatdev.tools.software.cases.wording import FILE_NAME, is_all_of, wording
-from chatdev.tools.software.reading.languages import languages
+from chatdev.workspace.languages import languages
 
 MOST_TRIED = 60  # starts of all cases; one that does not end takes seconds
 _LONGEST_REQUEST = 100_000  # characters in which what a program says is looked for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from chatdev.tools.software.reading.python_reading import function_around
+from chatdev.workspace.python_reading import function_around
 
 _MOST_LINES = 30  # of a function; of a longer one its head, and what stands around the line
 _AROUND = 5  # lines on either side where no function holds the line, or the text is no Python
