@@ -24,6 +24,7 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, Check, count_refusals, run_hidden_test
 from chatdev.events import ModelCalled, from_dict
 from chatdev.packages.interpreter import interpreter
+from chatdev.packages.program import missing_for_windows, prepare_program
 from chatdev.packages.supply import Supply
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.result import RunUsage
@@ -31,8 +32,7 @@ from chatdev.runner.sanitize import sanitize
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.registry import registry
-from chatdev.tools.software.reading.static import syntax_errors
-from chatdev.tools.software.toolchains.python import missing_for_windows, prepare_program
+from chatdev.workspace.python_errors import syntax_errors
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software
 

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from chatdev.packages.imports import normal_name
 from chatdev.packages.index import Index, Wheel
 from chatdev.packages.sources import Fetcher, Unavailable
-from chatdev.tools.software.reading.static import normal_name
 from chatdev.workspace.file_tree import explain_os_errors
 
 _PROJECT = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")  # PEP 508

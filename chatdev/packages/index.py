@@ -13,9 +13,9 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 from urllib.request import url2pathname
 
+from chatdev.packages.imports import normal_name
 from chatdev.packages.sources import LEADS_TO, Fetcher, Sources, Unavailable
 from chatdev.paths import expand_home
-from chatdev.tools.software.reading.static import normal_name
 
 _LARGEST_PAGE = 64 << 20
 _LONGEST_TAG = 4096

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from chatdev.packages import pip_script
+from chatdev.packages import known_modules, pip_script
 from chatdev.packages.gateway import open_gateway
 from chatdev.packages.index import Index
 from chatdev.packages.interpreter import Interpreter
@@ -17,7 +17,6 @@ from chatdev.packages.sources import Fetcher, pip_folder, sources
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.job_folder import remove_folder, take_back
 from chatdev.secrets import scrub
-from chatdev.tools.software import knowledge
 from chatdev.workspace.file_tree import explain_os_errors
 
 _LIMITS = ProcessLimits(file_size=2 << 30, disk=8 << 30, open_files=1024)
@@ -73,7 +72,7 @@ def _job(distributions: Collection[str], work: Path, gateway: Path, python: Inte
 def _reason(execution: Execution, index: Index) -> str:
     """Why it did not work, without what differs from run to run."""
     if execution.timed_out:
-        return knowledge.refusal("late")
+        return known_modules.refusal("late")
     if execution.exceeded:  # never its command line: that is ours
         return f"it takes too much {execution.exceeded}"
     if index.problems:

@@ -20,6 +20,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from chatdev.errors import ConfigError, MissingProgram, ToolError
+from chatdev.packages import known_modules
+from chatdev.packages.imports import third_party_names
 from chatdev.packages.install import install
 from chatdev.packages.interpreter import Interpreter, interpreter
 from chatdev.packages.supply import Supply
@@ -27,8 +29,6 @@ from chatdev.paths import cache_dir
 from chatdev.plain_file import open_plain, read_plain
 from chatdev.sandbox.base import Binding, Sandbox
 from chatdev.sandbox.job_folder import remove_folder
-from chatdev.tools.software import knowledge
-from chatdev.tools.software.reading.static import third_party_names
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.plain_tree import require_folder, require_plain_files
 
@@ -120,7 +120,7 @@ class Modules:
         """The runtime called `name`, or the one that the run had before, where it is still there."""
         note = self._folder / "runtime"
         if name is None:
-            known = (before := _read_note(note)) in knowledge.runtimes()
+            known = (before := _read_note(note)) in known_modules.runtimes()
             return found if known and (found := runtime(before)).ready else None
         found = runtime(name)
         while not found.ready and not found.make(sandbox):
@@ -139,7 +139,7 @@ class Modules:
     def _install_together(self, names: Sequence[str], sandbox: Sandbox, until: float) -> str | None:
         left = until - time.monotonic()
         if left < _TOO_FEW:
-            return knowledge.refusal("late")
+            return known_modules.refusal("late")
         folders = self._folders()
         number = int(folders[-1].name) + 1 if folders else 1
         return install(names, self._packages / str(number), self._interpreter, sandbox, left)
@@ -198,7 +198,7 @@ class Runtime:
     @property
     def distributions(self) -> Mapping[str, str]:
         """Import name -> distribution, of those that do not belong to Python."""
-        known = knowledge.distributions()
+        known = known_modules.distributions()
         return {module: known[module] for module in sorted(third_party_names(frozenset(self.modules)))}
 
     @property
@@ -236,7 +236,7 @@ class Runtime:
 def runtime(name: str, python: Interpreter | None = None) -> Runtime:
     """The runtime called `name`, for the Python that runs programs. Raises ConfigError when there is none, and
     MissingProgram when this Python lacks a part that is no package."""
-    known = knowledge.runtimes()
+    known = known_modules.runtimes()
     if name not in known:
         raise ConfigError(f"there is no runtime {name!r}; there are: {', '.join(sorted(known))}")
     found = Runtime(name, tuple(known[name]["modules"]), python or interpreter())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from chatdev.tools.software import knowledge
+from chatdev.packages import known_modules
 
 Policy = Literal["auto", "ask", "never"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)
@@ -42,10 +42,10 @@ class Supply:
         if self.policy == "auto":
             return None
         if self.policy == "never":
-            return knowledge.refusal("off")
+            return known_modules.refusal("off")
         if self.ask is None:
-            return knowledge.refusal("nobody")
-        return None if self.ask(distribution) else knowledge.refusal("declined")
+            return known_modules.refusal("nobody")
+        return None if self.ask(distribution) else known_modules.refusal("declined")
 
 
 def strictest_policy(*policies: Policy | None) -> Policy:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import Any
 
+import yaml
 from pydantic import BaseModel, ConfigDict
 
-from chatdev.tools.software import knowledge
 from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry, is_test
 
+_TABLE = Path(__file__).with_name("languages.yaml")
 _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")
 
 _TEST = re.compile(r"(?:^|[._-])(?:test|spec)s?[._-]|[a-z]Tests?\.\w+$")
@@ -109,9 +111,16 @@ class Language(BaseModel):
 
 
 @functools.cache
+def _table() -> dict[str, Any]:
+    """`languages` (name -> row), and `others` that are not judged (name -> suffixes)."""
+    table: dict[str, Any] = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    return table
+
+
+@functools.cache
 def languages() -> tuple[Language, ...]:
     """All rows, in the order in which they are tried."""
-    return tuple(Language(name=name, **row) for name, row in knowledge.languages()["languages"].items())
+    return tuple(Language(name=name, **row) for name, row in _table()["languages"].items())
 
 
 def has_python(files: Mapping[str, bytes]) -> bool:
@@ -172,7 +181,7 @@ def page_entry(files: Mapping[str, bytes]) -> str | None:
 def unsupported_languages(files: Mapping[str, bytes]) -> list[str]:
     """The names of languages in which there are files, but no judge for them."""
     suffixes = {PurePosixPath(path).suffix for path in files}
-    return [name for name, own in knowledge.languages()["others"].items() if not suffixes.isdisjoint(own)]
+    return [name for name, own in _table()["others"].items() if not suffixes.isdisjoint(own)]
 
 
 def matches(pattern: str, text: str) -> bool:

@@ -9,13 +9,14 @@ from typing import Any
 from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.reading.static import data_errors, syntax_errors
+from chatdev.tools.software.reading.static import data_errors
 from chatdev.tools.software.run import judge_in_use, version_of
 from chatdev.tools.software.toolchains.own_tests import OwnTests
 from chatdev.tools.software.toolchains.repository_tests import run_repository_tests
 from chatdev.tools.software.toolchains.verdict import prior_state
 from chatdev.tools.software.trial.plan import any_command, plan_of
 from chatdev.workspace.languages import is_test_file
+from chatdev.workspace.python_errors import syntax_errors
 
 _Failed = Mapping[str, frozenset[str] | None]
 """By the way that tests are run, the names of those that do not hold; None where they cannot be run."""

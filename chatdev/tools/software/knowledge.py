@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,38 +15,6 @@ _DATA = Path(__file__).with_name("data")
 def _data(name: str) -> dict[str, Any]:
     data: dict[str, Any] = yaml.safe_load((_DATA / name).read_text(encoding="utf-8"))
     return data
-
-
-def distributions() -> dict[str, str]:
-    """Import name -> distribution, of the modules that may always be installed."""
-    names: dict[str, str] = _data("modules.yaml")["distributions"]
-    return names
-
-
-def refusal(why: str) -> str:
-    """Why a module is not installed, in words for agents."""
-    words: str = _data("modules.yaml")["refusals"][why]
-    return words
-
-
-def runtimes() -> dict[str, dict[str, Any]]:
-    """The prepared sets of modules: name -> about, modules."""
-    return _data("runtimes.yaml")
-
-
-def needs_display(modules: set[str]) -> bool:
-    """Whether a program that imports `modules` opens X windows."""
-    return not modules.isdisjoint(_data("modules.yaml")["display"])
-
-
-def draws_by_tkinter(modules: Collection[str]) -> bool:
-    """Whether the windows of a program that imports `modules` are those of tkinter."""
-    return not set(modules).isdisjoint(_data("modules.yaml")["tkinter"])
-
-
-def opens_windows(modules: set[str]) -> bool:
-    """Whether a program that imports `modules` is one with windows, drawn to a display or to memory."""
-    return needs_display(modules) or not modules.isdisjoint(_data("modules.yaml")["windows"])
 
 
 @functools.cache
@@ -63,11 +30,6 @@ def importable() -> dict[str, list[str]]:
 def rules() -> dict[str, dict[str, Any]]:
     """The rules of judgement: name -> passed, score, says."""
     return _data("rules.yaml")
-
-
-def languages() -> dict[str, Any]:
-    """The languages besides Python: `languages` (name -> row), and `others` that are not judged (name -> suffixes)."""
-    return _data("languages.yaml")
 
 
 def package_files() -> dict[str, list[dict[str, Any]]]:

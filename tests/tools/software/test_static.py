@@ -6,15 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.tools.software.knowledge import distributions
-from chatdev.tools.software.reading.static import (
-    data_errors,
-    imports,
-    requirements,
-    syntax_errors,
-    third_party_names,
-    undefined_names,
-)
+from chatdev.packages.imports import imports, requirements, third_party_names
+from chatdev.packages.known_modules import distributions
+from chatdev.tools.software.reading.static import data_errors, undefined_names
+from chatdev.workspace.python_errors import syntax_errors
 
 
 @pytest.mark.parametrize(("source", "required", "optional"), [

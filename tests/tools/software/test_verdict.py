@@ -9,7 +9,8 @@ import pytest
 
 from chatdev.sandbox.base import Execution
 from chatdev.tools.software.knowledge import rules
-from chatdev.tools.software.toolchains.verdict import Finding, last_traceback, rule_of, shows_usage
+from chatdev.tools.software.toolchains.verdict import Finding, rule_of, shows_usage
+from chatdev.workspace.python_errors import last_traceback
 
 
 def stderr_of(source: str) -> str:

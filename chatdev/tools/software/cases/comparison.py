@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.errors import WorkspaceError
+from chatdev.sandbox.base import lines_of, printed_lines
 from chatdev.tools.software.cases.case import Start
 from chatdev.workspace.file_tree import read_tree
 
@@ -39,17 +40,6 @@ class Tolerance:
 def without_colours(text: str) -> str:
     """A text as it is read at a terminal."""
     return _CONTROLS.sub("", text)
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines that are compared: without blanks at their ends, and without empty ones at the end of all."""
-    return [line.rstrip() for line in text.rstrip().splitlines()]
-
-
-def printed_lines(stdout: str, stderr: str, status: int | None) -> list[str]:
-    """What counts as printed: what comes with a status other than 0 may stand on either stream, all else must stand on
-    standard output."""
-    return lines_of(stdout) if status == 0 else lines_of(stdout) + lines_of(stderr)
 
 
 def is_prompt(text: str) -> bool:

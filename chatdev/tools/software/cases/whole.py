@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from chatdev.tools.software.cases.comparison import lines_of
+from chatdev.sandbox.base import lines_of
 from chatdev.tools.software.cases.layout import without_margin
 from chatdev.tools.software.cases.passage import label_role
 from chatdev.tools.software.cases.places import (

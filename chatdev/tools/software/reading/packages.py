@@ -13,11 +13,13 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from chatdev.packages import known_modules
+from chatdev.packages.imports import imports, third_party_names
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.reading.static import imports, syntax_errors, third_party_names
 from chatdev.workspace.languages import captures, has_python, matches, page_entry
+from chatdev.workspace.python_errors import syntax_errors
 from chatdev.workspace.snapshot import is_test
 
 _MOST = 50  # names; what loads more is no program
@@ -76,7 +78,7 @@ def _python_packages(files: Mapping[str, bytes]) -> set[str]:
     broken = {error.path for error in syntax_errors(files)}
     sound = {path: data for path, data in files.items() if path not in broken}
     modules = third_party_names(frozenset(imports(sound).all_names))
-    return {knowledge.distributions().get(module, module) for module in modules}
+    return {known_modules.distributions().get(module, module) for module in modules}
 
 
 @functools.cache

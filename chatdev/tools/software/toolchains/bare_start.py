@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from chatdev.sandbox.base import Execution, SandboxJob
 from chatdev.tools.software.reading.static import all_written_names
-from chatdev.tools.software.toolchains.verdict import Trace, last_traceback
+from chatdev.workspace.python_errors import Trace, last_traceback
 
 _ARGUMENTS = ("1",) * 8
 _INPUT = "1 1\n" * 8

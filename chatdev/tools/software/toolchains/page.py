@@ -14,10 +14,10 @@ from chatdev.sandbox.base import Execution, SandboxJob
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.reading.static import SourceError
 from chatdev.tools.software.toolchains.drive import drive_page
 from chatdev.tools.software.toolchains.table import TableToolchain
-from chatdev.tools.software.toolchains.verdict import Finding, stable_text
+from chatdev.tools.software.toolchains.verdict import Finding
+from chatdev.workspace.python_errors import SourceError, stable_text
 
 _DOCTYPE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", re.IGNORECASE)
 _LOADED = re.compile(r"""<(?:script\b[^>]{0,999}?\bsrc|link\b(?=[^>]{0,999}\bstylesheet\b)[^>]{0,999}?\bhref)"""

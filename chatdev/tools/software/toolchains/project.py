@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Self
 
+from chatdev.packages.program import DISPLAY
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
 from chatdev.tools.software.cases.case import Start
 from chatdev.workspace.languages import Language, matches
@@ -16,7 +17,6 @@ from chatdev.workspace.snapshot import EntryPoint
 
 _BUILD_SECONDS = 120.0
 _OPEN_FILES = 1024
-_DISPLAY = Path(__file__).with_name("display.sh")
 _TYPING = 'mkfifo "$HOME/.typed" && exec 0<>"$HOME/.typed" && printf %s "$0" >&0 && exec "$@"'
 """A shell line that types $0 into a program and then waits, as a person would: the input does not end."""
 _MOST_TYPED = 16_000  # characters: what is typed waits in a pipe, and a pipe holds 64 KiB
@@ -74,7 +74,7 @@ class Project:
         """The job of a start in `folder`, where it is built, without anybody looking: only what comes in is typed, and
         with `ends` nothing after it; windows are drawn to nowhere."""
         job = self._job([*self._words(self.language.run), *start.arguments], folder, seconds)
-        argv = _shell_command(_DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
+        argv = _shell_command(DISPLAY.read_text(encoding="utf-8"), job.argv) if self.windows else job.argv
         if ends:
             return replace(job, argv=argv, stdin=start.stdin or None)
         return replace(job, argv=_shell_command(_TYPING, argv, (start.stdin or "")[:_MOST_TYPED]))

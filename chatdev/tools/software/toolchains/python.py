@@ -4,46 +4,28 @@ from __future__ import annotations
 
 import functools
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from chatdev.errors import ToolError
-from chatdev.packages.interpreter import interpreter
-from chatdev.packages.modules import Modules
+from chatdev.packages import known_modules
+from chatdev.packages.program import PreparedProgram, missing_for_windows, prepare_program
 from chatdev.packages.supply import Supply
-from chatdev.sandbox.base import BOX, Execution, ProcessLimits, Sandbox, SandboxJob
+from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
-from chatdev.tools.software import knowledge
 from chatdev.tools.software.cases.case import Start
 from chatdev.tools.software.cases.tester_lines import PYTHON_COMMAND
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
-from chatdev.tools.software.reading.static import (
-    Imports,
-    data_errors,
-    imports,
-    normal_name,
-    requirements,
-    syntax_errors,
-    third_party_names,
-    undefined_names,
-)
+from chatdev.tools.software.reading.static import data_errors, undefined_names
 from chatdev.tools.software.toolchains.bare_start import rule_of_lack
 from chatdev.tools.software.toolchains.drive import drive_service, drive_window
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
-from chatdev.tools.software.toolchains.verdict import (
-    Finding,
-    facts_of,
-    is_given,
-    last_traceback,
-    missing_module,
-    prior_state,
-    rule_of,
-)
+from chatdev.tools.software.toolchains.verdict import Finding, facts_of, is_given, missing_module, prior_state, rule_of
 from chatdev.workspace.languages import importable_modules, is_library
+from chatdev.workspace.python_errors import last_traceback, syntax_errors
 from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry
 
@@ -53,9 +35,6 @@ _SECONDS_FOR_DISPLAY = 1.0  # what a display takes to come up, roughly
 _SECONDS_FOR_IMPORTS = 30.0
 _IMPORTS = Path(__file__).with_name("import_script.py")
 _STARTS = ("main.py", "__main__.py")
-_HEADLESS = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "QT_QPA_PLATFORM": "offscreen",
-             "MPLBACKEND": "Agg"}
-_DISPLAY = Path(__file__).with_name("display.sh")
 
 
 class PythonToolchain:
@@ -125,7 +104,8 @@ class PythonToolchain:
             return None
         if program.windows:
             job = program.job(folder, _SECONDS_WHEN_SLOW)
-            return drive_window(self._context.sandbox, job, steps, inside=knowledge.draws_by_tkinter(program.imported))
+            inside = known_modules.draws_by_tkinter(program.imported)
+            return drive_window(self._context.sandbox, job, steps, inside=inside)
         return drive_service(self._context.sandbox, program.job(folder, 0), steps) if steps else None
 
     def own_tests(self, folder: Path) -> OwnTests | None:
@@ -180,7 +160,7 @@ class PythonToolchain:
         return replace(self._program.job(folder, 0), argv=[str(self._program.modules.python), *entry.argv], env={})
 
     @functools.cached_property
-    def _program(self) -> Program:
+    def _program(self) -> PreparedProgram:
         context = self._context
         return prepare_program(self._files, context.run_folder, context.sandbox, Supply.from_options(context.options))
 
@@ -200,65 +180,3 @@ def _entry_of(files: Mapping[str, bytes]) -> EntryPoint:
     entry = find_entry(files)
     is_program = entry.path is None or PurePosixPath(entry.path).name in _STARTS or has_main_guard(files[entry.path])
     return entry if is_program or not is_library(files) else EntryPoint(None)
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A program with its modules in place; `missing` says of required modules why they could not be had."""
-
-    entry: EntryPoint
-    modules: Modules
-    imported: frozenset[str]
-    installed: tuple[str, ...]
-    missing: Mapping[str, str]
-
-    @property
-    def windows(self) -> bool:
-        """Whether it opens windows."""
-        return knowledge.opens_windows(set(self.imported))
-
-    @property
-    def needs_display(self) -> bool:
-        """Whether it cannot start without an X display."""
-        return knowledge.needs_display(set(self.imported))
-
-    @property
-    def command(self) -> str:
-        """How a person starts it."""
-        return " ".join(("python", *self.entry.argv))
-
-    def job(self, folder: Path, seconds: float, arguments: Sequence[str] = ()) -> SandboxJob:
-        """The job that starts it in `folder` without anybody looking: no input, windows drawn to nowhere."""
-        argv = [str(self.modules.python), *self.entry.argv, *arguments]
-        if self.needs_display:
-            argv = ["/bin/sh", "-c", _DISPLAY.read_text(encoding="utf-8"), "sh", *argv]
-        return SandboxJob(argv, folder, ProcessLimits(seconds=seconds), env={"PYTHONUNBUFFERED": "1", **_HEADLESS},
-                   bindings=self.modules.bindings)
-
-
-def prepare_program(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox, supply: Supply) -> Program:
-    """Find the entry of a program that compiles and provide its modules below `run_folder`: what `modules.yaml` knows
-    or the software's requirements.txt lists, as far as `supply` allows it."""
-    found = imports(files)
-    modules = Modules(run_folder / "modules", interpreter())
-    wanted = _installable(found, requirements(files))
-    failed = modules.provide(wanted, supply, sandbox)
-    have = wanted.keys() - failed.keys()
-    unknown = knowledge.refusal("unknown")
-    return Program(find_entry(files), modules, frozenset(found.all_names), tuple(sorted(wanted[name] for name in have)),
-                   {name: failed.get(name, unknown) for name in sorted(third_party_names(found.required) - have)})
-
-
-def missing_for_windows(program: Program) -> str:
-    """What this machine lacks to show the program's windows; empty when it has everything."""
-    needed = {"an X server (apt-get install xvfb)": program.needs_display and not shutil.which("Xvfb"),
-              "tkinter (apt-get install python3-tk)": "tkinter" in program.imported and not interpreter().tkinter}
-    return " and ".join(name for name, absent in needed.items() if absent)
-
-
-def _installable(found: Imports, listed: set[str]) -> dict[str, str]:
-    """Import name -> distribution, of what may be installed: a misspelt import must not install a stranger's work."""
-    known = knowledge.distributions()
-    candidates = {name: known.get(name, name) for name in third_party_names(found.required | found.optional)}
-    return {name: distribution for name, distribution in candidates.items()
-            if name in known or normal_name(distribution) in listed}

@@ -19,16 +19,10 @@ from chatdev.tools.software.reading.static import data_errors
 from chatdev.tools.software.toolchains.drive import drive_service, drive_window
 from chatdev.tools.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
 from chatdev.tools.software.toolchains.project import Project, find_program
-from chatdev.tools.software.toolchains.verdict import (
-    Finding,
-    facts_of,
-    is_given,
-    rule_of_ending,
-    stable_text,
-    verdict,
-)
+from chatdev.tools.software.toolchains.verdict import Finding, facts_of, is_given, rule_of_ending, verdict
 from chatdev.workspace.file_tree import write_tree
 from chatdev.workspace.languages import Language, captures, matches
+from chatdev.workspace.python_errors import stable_text
 
 _COMPILER_LINES, _COMPILER_CHARACTERS = 15, 1500
 _SECONDS_FOR_WINDOWS = 3.0  # what a display and the first window take to come up, roughly

@@ -1,4 +1,4 @@
-"""From how a program ended to the verdict that agents read: the last traceback, the rule that applies, the report.
+"""From how a program ended to the verdict that agents read: the rule that applies, the report.
 
 A report is short, and the same whenever the same thing happened.
 """
@@ -9,19 +9,18 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from chatdev.sandbox.base import Execution
 from chatdev.tools.base import ToolContext, Verdict, template
 from chatdev.tools.software import knowledge
 from chatdev.workspace.excerpt import excerpt
+from chatdev.workspace.python_errors import Trace, last_traceback, stable_text
 
 _FRAMES = 6
 _TAIL_LINES, _TAIL_CHARACTERS = 15, 1500
 _NO_ERROR: Mapping[str, Any] = {"errors": (), "frames": (), "exception": "", "stderr": "", "compiler": ""}
 _PYTHON: Mapping[str, Any] = {"language": "Python", "expected": "main.py"}  # what a finding speaks of by default
-_CHANGING = ((re.compile(r"0x[0-9a-fA-F]{6,}"), "0x…"), (re.compile(r"/tmp/[\w.-]+"), "/tmp/…"))
 
 NO_DISPLAY = 97
 """Exit status of the display wrapper (`display.sh`) when the display did not come up."""
@@ -37,11 +36,7 @@ _PROGRAM = r"python[\d.]*[ \t]+-m\b|\./|(?:[A-Za-z]\w*[ \t]+)?[\w./-]*\w\.(?:py|
 _TO_FILL_IN = r"(?:[a-z][\w-]*[ \t]+)*(?:<\w|\[-{0,2}[A-Za-z])|(?:[a-z][\w-]*[ \t]+)+[A-Z]{2}"
 _USAGE_FORM = re.compile(rf"(?:^|[.!?:;])[ \t]*(?i:usage):\s*(?:{_PROGRAM}|{_TO_FILL_IN})", re.MULTILINE)
 """`usage:` and a program to start, or words of which some are to be filled in: `<task>`, `[options]`, `TASK`."""
-_START = "Traceback (most recent call last):"
-_FRAME = re.compile(r'\s*File "(?P<path>.+?)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?$')
-_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:|$)")
 _EMPTY_FILE = re.compile(r"Ran out of input|EOF read where")  # what pickle and marshal say of a file without content
-_MESSAGE_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +94,6 @@ def facts_of(execution: Execution, files: Mapping[str, bytes], places: Mapping[s
         "stderr": "" if trace else _tail(stderr), "stdout": _tail(stable_text(execution.stdout, places)),
         "streams": (execution.stdout, execution.stderr),
     }
-
-
-def stable_text(text: str, places: Mapping[str, str]) -> str:
-    """What a program wrote, without that which differs from run to run."""
-    for folder, shown in places.items():
-        text = text.replace(folder, shown)
-    for pattern, shown in _CHANGING:
-        text = pattern.sub(shown, text)
-    return text
 
 
 def _signal_name(number: int | None) -> str:
@@ -184,51 +170,3 @@ def _rule_of_status(execution: Execution, files: Mapping[str, bytes]) -> str:
         return "refuses_nothing"
     programs = (text for path, text in files.items() if path.endswith(".py"))
     return "refuses_no_input" if any(map(_READS_INPUT.search, programs)) else "failed_status"
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One line of the call stack."""
-
-    path: str
-    line: int
-    function: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """A traceback: frames from the outside in, and the exception with its message."""
-
-    frames: tuple[Frame, ...]
-    exception: str
-
-    @property
-    def kind(self) -> str:
-        """The exception's class name, without its module."""
-        return self.exception.split(":", 1)[0].rsplit(".", 1)[-1].strip()
-
-
-def last_traceback(stderr: str) -> Trace | None:
-    """The traceback that ends last in `stderr`, or None."""
-    _, found, text = stderr.rpartition(_START)
-    if not found:
-        return None
-    lines = text.splitlines()[1:]
-    end = next((n for n, line in enumerate(lines) if _EXCEPTION.match(line)), len(lines))
-    return Trace(_frames(lines[:end]), _message(lines[end:]))
-
-
-def _frames(lines: list[str]) -> tuple[Frame, ...]:
-    frames = []
-    for line, following in pairwise([*lines, ""]):
-        if match := _FRAME.match(line):
-            source = "" if _FRAME.match(following) else following.strip()
-            frames.append(Frame(match["path"], int(match["line"]), match["function"] or "<module>", source))
-    return tuple(frames)
-
-
-def _message(lines: list[str]) -> str:
-    """The exception's line and those of its message that follow it at once."""
-    until = next((n for n, line in enumerate(lines) if not line.strip()), len(lines))
-    return "\n".join(lines[:min(until, _MESSAGE_LINES)])[:500]

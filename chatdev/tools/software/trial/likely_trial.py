@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from chatdev.sandbox.base import printed_lines
 from chatdev.tools.software.cases.case import Start
-from chatdev.tools.software.cases.comparison import printed_lines, without_colours, written_text
+from chatdev.tools.software.cases.comparison import without_colours, written_text
 from chatdev.tools.software.cases.likely_example import LikelyExample, best_of
 from chatdev.tools.software.cases.wording import FILE_NAME
 from chatdev.tools.software.toolchains.toolchain import BuiltSoftware, Toolchain

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from chatdev.sandbox.base import lines_of
 from chatdev.tools.base import template
 from chatdev.tools.software import knowledge
-from chatdev.tools.software.cases.comparison import lines_of
 from chatdev.tools.software.toolchains.verdict import Finding
 from chatdev.tools.software.trial.likely_trial import LikelyTrial
 from chatdev.tools.software.trial.plan import Plan

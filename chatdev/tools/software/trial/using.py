@@ -12,7 +12,7 @@ from chatdev.tools.software.cases.named import named_buttons, named_routes
 from chatdev.tools.software.drivers.drive import Driven
 from chatdev.tools.software.drivers.step import Step
 from chatdev.tools.software.drivers.texts import is_same, plain_label
-from chatdev.tools.software.toolchains.verdict import last_traceback
+from chatdev.workspace.python_errors import last_traceback
 
 _LIKE = {"*": ("*", "x", "·", "∙", "mul"), "/": ("/", ":", "∕", "div"), "-": ("-", "‐", "minus"),
          "+": ("+", "plus"), "=": ("=", "equals", "enter"), ".": (".", ",", "·")}
