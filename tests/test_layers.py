@@ -20,6 +20,7 @@ LAYERS = [
     "engine",
     "replies",
     "tools llm config",
+    "packages",
     "sandbox workspace",
     "journal department",
     "events origins paths place isolation plain_file",
@@ -28,7 +29,7 @@ LAYERS = [
     "plain_values secret_signs",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
-SOFTWARE = ["run", "play", "request", "trial", "toolchains", "drivers", "installing", "reading", "cases",
+SOFTWARE = ["run", "play", "request", "trial", "toolchains", "drivers", "reading", "cases",
             "knowledge", "data"]
 """The parts of chatdev/tools/software/: each may import those behind it."""
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`
