@@ -31,7 +31,7 @@ LAYERS = [
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
 SOFTWARE = ["run", "play", "request", "trial", "toolchains", "drivers", "reading", "cases",
             "knowledge", "data"]
-"""The parts of chatdev/tools/software/: each may import those behind it."""
+"""The parts of chatdev/departments/software/: each may import those behind it."""
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`
 
 
@@ -98,7 +98,7 @@ def test_a_part_of_the_software_tools_imports_only_from_those_below(own: str) ->
     base = ROOT / "chatdev" / "tools" / "software"
     paths = [*(base / own).rglob("*.py"), *base.glob(f"{own}.py")]
     names = {name for path in paths for name in imported(ast.parse(path.read_text(encoding="utf-8")))}
-    parts = {name.split(".")[3] for name in names if name.startswith("chatdev.tools.software.")}
+    parts = {name.split(".")[3] for name in names if name.startswith("chatdev.departments.software.")}
     assert parts <= set(SOFTWARE[SOFTWARE.index(own):])
     assert paths or own == "data"
 

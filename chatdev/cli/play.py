@@ -28,9 +28,9 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, insta
     are passed to the program. The program works on a copy, so the files that it writes are lost afterwards. For a
     page, its address for a browser is shown."""
     from chatdev.config.settings import user_settings
+    from chatdev.departments.software.play import page_of, play
     from chatdev.packages.supply import Supply
     from chatdev.sandbox.kinds import find_sandbox
-    from chatdev.tools.software.play import page_of, play
 
     if not folder.is_dir():
         show_error(f"there is no folder {folder}; give a folder of the warehouse")

@@ -22,6 +22,7 @@ from types import MappingProxyType
 from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.settings import DefaultModel, find_default_model, user_settings
 from chatdev.department import Table
+from chatdev.departments.software.toolchains.project import find_programs
 from chatdev.doctor.department_rows import department_probes
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import ConsentMissing, MissingModel
@@ -38,7 +39,6 @@ from chatdev.packages.sources import Fetcher, sources
 from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
-from chatdev.tools.software.toolchains.project import find_programs
 from chatdev.tools.verilog import verilator
 from chatdev.workspace.languages import Language, languages
 

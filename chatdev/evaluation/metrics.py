@@ -14,8 +14,8 @@ from operator import mul
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from chatdev.departments.software.reading.placeholders import placeholders
 from chatdev.errors import MissingProgram
-from chatdev.tools.software.reading.placeholders import placeholders
 
 Combination = Literal["product", "mean"]
 

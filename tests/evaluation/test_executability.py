@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.departments.software import knowledge
+from chatdev.departments.software.toolchains.bare_start import rule_of_lack
+from chatdev.departments.software.toolchains.verdict import rule_of
 from chatdev.evaluation.easy_tasks import load_easy_tasks
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Execution, SandboxJob
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
-from chatdev.tools.software import knowledge
-from chatdev.tools.software.toolchains.bare_start import rule_of_lack
-from chatdev.tools.software.toolchains.verdict import rule_of
 from tests.evaluation.quick_trial import ended, run_starts
 
 HERE = Path(__file__).parent
