@@ -25,8 +25,8 @@ from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:
     from chatdev.batch.ledger import Ledger
-    from chatdev.evaluation.easy_tier import EasyTier
-    from chatdev.evaluation.srdd import Srdd
+    from chatdev.departments.software.evaluation.easy_tier import EasyTier
+    from chatdev.departments.software.evaluation.srdd import Srdd
 
 
 _TIERS: dict[str, dict[str, Any]] = {"easy": {"easy": "sealed-2"}, "acceptance": {"only_with_acceptance": True}}
@@ -118,8 +118,8 @@ def _plan_srdd(options: StudyOptions, given: dict[str, Any]) -> StudyPlan:
 
 def _data_of(given: dict[str, Any]) -> Srdd | EasyTier:
     """The data set that the options name. Raises ConfigError when they name two."""
-    from chatdev.evaluation.easy_tier import EasyTier
-    from chatdev.evaluation.srdd import Srdd
+    from chatdev.departments.software.evaluation.easy_tier import EasyTier
+    from chatdev.departments.software.evaluation.srdd import Srdd
 
     if given["easy"] and given["data"]:
         raise ConfigError("--easy takes tasks of ours and --data takes yours; give one of them")

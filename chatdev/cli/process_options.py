@@ -111,8 +111,8 @@ def _read_outcomes(company: ProcessCompany, ledger_url: str, name: str) -> list[
 
 def read_tasks(given: str, seed: int) -> tuple[DataSet, list[Task]]:
     """The data set and its tasks that `--tasks` names. Raises ConfigError."""
-    from chatdev.evaluation.easy_tier import EasyTier
-    from chatdev.evaluation.srdd import Srdd
+    from chatdev.departments.software.evaluation.easy_tier import EasyTier
+    from chatdev.departments.software.evaluation.srdd import Srdd
     from chatdev.evaluation.tasks import Selection
 
     found = _TASKS.fullmatch(given.strip())

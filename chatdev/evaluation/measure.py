@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from chatdev.errors import JournalError
-from chatdev.evaluation.embedding import Embedder
-from chatdev.evaluation.metrics import (
+from chatdev.departments.software.evaluation.metrics import (
     code_text,
     completeness,
     consistency,
@@ -20,6 +18,8 @@ from chatdev.evaluation.metrics import (
     paper_executability,
     quality,
 )
+from chatdev.errors import JournalError
+from chatdev.evaluation.embedding import Embedder
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, Check, count_refusals, run_hidden_test
 from chatdev.events import ModelCalled, from_dict

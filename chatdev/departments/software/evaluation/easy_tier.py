@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatdev.departments.software.evaluation.easy_tasks import EasyTask, load_easy_tasks
+from chatdev.departments.software.evaluation.metrics import code_text
+from chatdev.departments.software.evaluation.recorded_drafts import count_passed_checks
 from chatdev.errors import ConfigError
-from chatdev.evaluation.easy_tasks import EasyTask, load_easy_tasks
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, measure
-from chatdev.evaluation.metrics import code_text
-from chatdev.evaluation.recorded_drafts import count_passed_checks
 from chatdev.evaluation.tasks import Task
 from chatdev.paths import bundled_folder
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.software import knowledge
+from chatdev.departments.software.evaluation.easy_tasks import load_easy_tasks
 from chatdev.departments.software.toolchains.bare_start import rule_of_lack
 from chatdev.departments.software.toolchains.verdict import rule_of
-from chatdev.evaluation.easy_tasks import load_easy_tasks
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Execution, SandboxJob
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
-from tests.evaluation.quick_trial import ended, run_starts
+from tests.departments.software.evaluation.quick_trial import ended, run_starts
 
 HERE = Path(__file__).parent
 RIGHT = {**{path.stem: path.read_text(encoding="utf-8") for path in sorted((HERE / "acceptance").glob("*_good.py"))},

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatdev.departments.software.evaluation.metrics import code_text
 from chatdev.evaluation.measure import Bench, Row, measure
-from chatdev.evaluation.metrics import code_text
 from chatdev.evaluation.tasks import Task, load_tasks
 from chatdev.evaluation.trial import find_hidden_test, load_hidden_test
 from chatdev.paths import bundled_folder

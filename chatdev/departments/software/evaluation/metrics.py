@@ -29,7 +29,7 @@ _EXCUSED = ("password", "passenger", "passed", "passes")
 def completeness(software: Mapping[str, bytes]) -> float:
     """1 when there is software and nothing in it was left for later, else 0 (paper: the share of software without
     placeholder code). A placeholder is a body that is only `pass`, `...` or `raise NotImplementedError` where that is
-    not the right body, or a comment that announces missing work (`tools.software.placeholders`)."""
+    not the right body, or a comment that announces missing work (`software.complete`)."""
     return float(bool(software) and not placeholders(software))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from chatdev.evaluation.rules import CATEGORIES, TASKS, findings
+from chatdev.departments.software.evaluation.rules import CATEGORIES, TASKS, findings
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.paths import bundled_folder
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.departments.software.evaluation.easy_rules import TASKS, easy_findings
+from chatdev.departments.software.evaluation.easy_tasks import SETS, EasyTask, folder_digest, load_easy_tasks
+from chatdev.departments.software.evaluation.easy_tier import EasyTier
 from chatdev.errors import ConfigError
-from chatdev.evaluation.easy_rules import TASKS, easy_findings
-from chatdev.evaluation.easy_tasks import SETS, EasyTask, folder_digest, load_easy_tasks
-from chatdev.evaluation.easy_tier import EasyTier
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.evaluation.trial import count_refusals, program_copy
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
-from tests.evaluation.quick_trial import try_programs
+from tests.departments.software.evaluation.quick_trial import try_programs
 
 EASY = bundled_folder("srdd") / "easy"
 COUNTER = """

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.evaluation.rules import AREAS, findings
+from chatdev.departments.software.evaluation.rules import AREAS, findings
 from chatdev.evaluation.tasks import Task
 
 

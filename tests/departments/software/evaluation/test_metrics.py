@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.evaluation.metrics import (
+from chatdev.departments.software.evaluation.metrics import (
     completeness,
     consistency,
     executability,

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from chatdev.departments.software.evaluation.easy_tasks import EasyTask, HiddenCheck
 from chatdev.evaluation import cases
-from chatdev.evaluation.easy_tasks import EasyTask, HiddenCheck
 from chatdev.evaluation.trial import Check, Program
 from chatdev.packages.interpreter import interpreter
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.workspace.file_tree import write_file
-from tests.evaluation import starts_in_one
+from tests.departments.software.evaluation import starts_in_one
 
 
 @dataclass(frozen=True, slots=True)
