@@ -52,5 +52,6 @@ setup(
                     "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OCR, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],
-                  "chatdev.departments": ["simulink = chatdev.departments.simulink:department"]},
+                  "chatdev.departments": ["simulink = chatdev.departments.simulink:department",
+                                      "software = chatdev.departments.software:department"]},
 )

@@ -45,10 +45,9 @@ def command_line() -> click.Group:
     from chatdev.cli import changes, doctor, evaluate, model, plc, process, trust
     from chatdev.cli.company_commands import check_company, list_companies
     from chatdev.cli.run_commands import replay, resume, run
-    from chatdev.departments.software import play_command
 
-    for command in (run, resume, replay, changes.patch, changes.apply, list_companies, check_company, play_command.command,
-                    model.command, doctor.command, evaluate.command, plc.command, process.command, trust.command):
+    for command in (run, resume, replay, changes.patch, changes.apply, list_companies, check_company, model.command,
+                    doctor.command, evaluate.command, plc.command, process.command, trust.command):
         chatdev.add_command(command)
     return chatdev
 

@@ -22,7 +22,6 @@ from types import MappingProxyType
 from chatdev.config.environ import process_environ, read_dotenv
 from chatdev.config.settings import DefaultModel, find_default_model, user_settings
 from chatdev.department import Table
-from chatdev.departments.software.toolchains.project import find_programs
 from chatdev.doctor.department_rows import department_probes
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, fault, success
 from chatdev.errors import ConsentMissing, MissingModel
@@ -40,7 +39,6 @@ from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
 from chatdev.tools.verilog import verilator
-from chatdev.workspace.languages import Language, languages
 
 _SECONDS = 5.0  # for a program to say its version
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
@@ -53,7 +51,7 @@ _SMALL_PACKAGE = "colorama"  # one of our own dependencies
 def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = MappingProxyType({})) -> Sequence[Probe]:
     """The probes; `encoding` is that of the output which a run would be shown on, and `core` as in
     `department_probes`."""
-    return [
+    probes = [
         Probe("this machine", "Python", _check_own_python),
         Probe("this machine", "git", partial(_check_extra, "git", "--version", "git",
                                              "only needed to look at the history of the software")),
@@ -69,8 +67,6 @@ def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = Mapp
         Probe("models", "endpoint", _check_endpoint, "model"),
         Probe("models", "local model", _check_local_model, "model"),
         Probe("software", "Python", _check_python_of_programs),
-        Probe("software", "windows", _check_windows),
-        *(Probe("software", language.name, partial(_check_toolchain, language)) for language in languages()),
         Probe("software", "packages", _check_package_index),
         Probe("extras", "graphviz", partial(_check_extra, "dot", "-V", "graphviz",
                                             "`chatdev check --picture` cannot draw")),
@@ -79,6 +75,8 @@ def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = Mapp
         Probe("extras", "Verilator", _check_verilator),
         *department_probes(core),
     ]
+    groups = list(dict.fromkeys(probe.group for probe in probes))
+    return sorted(probes, key=lambda probe: groups.index(probe.group))  # a department may add rows to a group of ours
 
 
 def _check_own_python() -> ProbeResult:
@@ -214,24 +212,6 @@ def _check_python_of_programs() -> ProbeResult:
     """The interpreter that programs get."""
     found = interpreter()
     return success(f"{'.'.join(map(str, found.version))}, {found.executable}")
-
-
-def _check_windows() -> ProbeResult:
-    """Whether programs with windows can be tried."""
-    needed = {"xvfb": shutil.which("Xvfb") is not None, "python3-tk": interpreter().tkinter}
-    if missing := [package for package, there in needed.items() if not there]:
-        names = {"xvfb": "an X server (Xvfb)", "python3-tk": "tkinter"}
-        return absence(f"{' and '.join(names[package] for package in missing)} not installed: programs with windows "
-                      "are not judged", packages=missing)
-    return success("Xvfb and tkinter")
-
-
-def _check_toolchain(language: Language) -> ProbeResult:
-    """Whether software in `language` can be built and run."""
-    programs = find_programs(language)
-    if lacking := [name for name, path in programs.items() if path is None]:
-        return absence(f"{' and '.join(lacking)} not installed: not judged", packages=language.install.split())
-    return success(", ".join(map(str, programs.values())))
 
 
 def _check_extra(program: str, option: str, package: str, without: str) -> ProbeResult:

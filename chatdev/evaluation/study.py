@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptFailed, AttemptStopped, Expense, Failure
 from chatdev.batch.ledger import Job, Ledger, plain_json
 from chatdev.config.trust_record import trusted_digests
-from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
+from chatdev.department import departments, load
+from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, MissingProgram, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.study_changes import refuse_changes, refuse_other_run
@@ -66,6 +67,21 @@ class DataSet(Protocol):
         """What is measured of the finished run in `folder` (as `measure` does); plain JSON values by flat names.
         Blocking. Errors are those of the machine; what is wrong with the software is part of the row."""
         ...
+
+
+def open_tasks(name: str) -> DataSet | None:
+    """The data set that a department calls by this name, such as `srdd` or a path (`Department.tasks`); None where none
+    does. Raises ConfigError, and MissingProgram where only a department might know it that cannot be imported."""
+    problems = []
+    for one in departments().values():
+        try:
+            if one.tasks and (found := load(one.tasks, f"the tasks of the department {one.name!r}")(name)):
+                return cast(DataSet, found)
+        except MissingProgram as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from chatdev.departments.software.evaluation.easy_tasks import EasyTask, load_easy_tasks
 from chatdev.departments.software.evaluation.metrics import code_text
+from chatdev.departments.software.evaluation.quality import measure
 from chatdev.departments.software.evaluation.recorded_drafts import count_passed_checks
 from chatdev.errors import ConfigError
-from chatdev.evaluation.measure import Bench, FinishedRun, Row, measure
+from chatdev.evaluation.measure import Bench, FinishedRun, Row
 from chatdev.evaluation.tasks import Task
 from chatdev.paths import bundled_folder
 

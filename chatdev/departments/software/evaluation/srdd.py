@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatdev.departments.software.evaluation.easy_tier import EasyTier
 from chatdev.departments.software.evaluation.metrics import code_text
-from chatdev.evaluation.measure import Bench, Row, measure
+from chatdev.departments.software.evaluation.quality import measure
+from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task, load_tasks
 from chatdev.evaluation.trial import find_hidden_test, load_hidden_test
 from chatdev.paths import bundled_folder
+
+_EASY = re.compile(r"easy:([a-z0-9-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +48,13 @@ class Srdd:
         code_text({"main.py": b""})
         for script in filter(None, map(self.hidden_test, tasks)):
             load_hidden_test(script)
+
+
+def open_tasks(name: str) -> Srdd | EasyTier | None:
+    """The data set that `srdd`, `easy:SET` or the path of tasks of one's own names; None where it names nothing."""
+    if easy := _EASY.fullmatch(name):
+        return EasyTier.bundled(easy[1])
+    if name == "srdd":
+        return Srdd()
+    path = Path(name)
+    return Srdd(path.absolute(), path.stem) if name and path.exists() else None

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from chatdev.departments.software.evaluation.quality import METRICS, PAPER, measure
 from chatdev.errors import ConfigError, JournalError, ModelUnavailable
 from chatdev.evaluation.embedding import LexicalEmbedder, Vector
-from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS, Bench, measure
+from chatdev.evaluation.measure import STATISTICS, Bench
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, load_hidden_test
 from chatdev.packages.supply import Supply
