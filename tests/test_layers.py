@@ -107,8 +107,8 @@ def test_every_way_to_import_from_above_or_beside_is_seen(line: str) -> None:
 
 
 @pytest.mark.parametrize("own", SOFTWARE)
-def test_a_part_of_the_software_tools_imports_only_from_those_below(own: str) -> None:
-    base = ROOT / "chatdev" / "tools" / "software"
+def test_a_part_of_software_imports_only_from_those_below(own: str) -> None:
+    base = DEPARTMENTS / "software"
     paths = [*(base / own).rglob("*.py"), *base.glob(f"{own}.py")]
     names = {name for path in paths for name in imported(ast.parse(path.read_text(encoding="utf-8")))}
     parts = {name.split(".")[3] for name in names if name.startswith("chatdev.departments.software.")}
