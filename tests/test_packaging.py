@@ -205,7 +205,8 @@ phases:
   answer: {about: Say a word., assistant: writer, reads: [task], writes: answer, opening: "{{ task }}"}
 chain:
   - phase: answer
-success: answer == "yes"
+  - {tool: value.check, reads: [answer], writes: test}
+success: test.passed
 """
 IMPORT_ALL = """
 import chatdev, importlib, pkgutil
