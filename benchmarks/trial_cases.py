@@ -35,7 +35,7 @@ from chatdev.tools.registry import registry
 SEED, MUTANTS = 16, 6
 _SEEN = re.compile(r": wanted (.*) with status \S+, saw (.*) with status \S+$", re.DOTALL)
 """What a check tells of a case; one of which only the exit status differs prints what it should."""
-GOOD = ROOT / "tests" / "evaluation" / "acceptance"
+GOOD = ROOT / "tests" / "departments" / "software" / "evaluation" / "acceptance"
 BEGIN, END = "<!-- trials: written by python -m benchmarks.trial_cases -->", "<!-- end of trials -->"
 
 
