@@ -56,6 +56,7 @@ setup(
                       "plc = chatdev.departments.plc:department",
                       "process = chatdev.departments.process:department",
                       "simulink = chatdev.departments.simulink:department",
+                      "software = chatdev.departments.software:department",
                       "verilog = chatdev.departments.verilog:department",
                   ]},
 )

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.study import markdown_table
-from chatdev.evaluation.easy_tasks import EasyTask
+from chatdev.departments.software.evaluation.easy_tasks import EasyTask
+from chatdev.departments.software.evaluation.recorded_drafts import drafts, try_draft
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
-from chatdev.evaluation.recorded_drafts import drafts, try_draft
+from chatdev.packages.supply import Supply
 from chatdev.runner.recorded import RecordedRun
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.software.installing.supply import Supply
 
 
 def worth_of_drafts(folders: Mapping[str, Sequence[Path]], tasks: Sequence[EasyTask]) -> dict[str, Any]:

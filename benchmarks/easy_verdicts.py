@@ -18,11 +18,12 @@ from typing import Any
 
 from benchmarks.easy_local import AGAIN, CHAIN, study_of, tasks_of
 from benchmarks.study import RESULTS_FOLDER, KeptStudy, markdown_table
-from chatdev.evaluation.easy_tasks import NO_EXAMPLE, EasyTask
+from chatdev.departments.software.evaluation.easy_tasks import NO_EXAMPLE, EasyTask
+from chatdev.departments.software.evaluation.recorded_drafts import drafts, try_draft
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
-from chatdev.evaluation.recorded_drafts import drafts, try_draft
 from chatdev.evaluation.trial import Check
+from chatdev.packages.supply import Supply
 from chatdev.place import Place
 from chatdev.replies import Unreadable, read_marker
 from chatdev.replies.forms import parse_solution
@@ -31,7 +32,6 @@ from chatdev.runner.toolbox import KnownTools
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.installing.supply import Supply
 
 RESULTS = RESULTS_FOLDER / "easy_verdicts.json"
 MARKS = ("<!-- verdicts: written by python -m benchmarks.easy_verdicts -->", "<!-- end of verdicts -->")

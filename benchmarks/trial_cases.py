@@ -21,21 +21,21 @@ from typing import Any
 
 from benchmarks.mutations import mutants
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
-from chatdev.evaluation.easy_tasks import NO_EXAMPLE, load_easy_tasks
-from chatdev.evaluation.srdd import Srdd
+from chatdev.departments.software.cases.extract import read_request
+from chatdev.departments.software.evaluation.easy_tasks import NO_EXAMPLE, load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import Srdd
+from chatdev.departments.software.trial.plan import any_command
 from chatdev.evaluation.trial import Accept, Check, load_hidden_test, program_copy
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-from chatdev.tools.software.cases.extract import read_request
-from chatdev.tools.software.trial.plan import any_command
 
 SEED, MUTANTS = 16, 6
 _SEEN = re.compile(r": wanted (.*) with status \S+, saw (.*) with status \S+$", re.DOTALL)
 """What a check tells of a case; one of which only the exit status differs prints what it should."""
-GOOD = ROOT / "tests" / "evaluation" / "acceptance"
+GOOD = ROOT / "tests" / "departments" / "software" / "evaluation" / "acceptance"
 BEGIN, END = "<!-- trials: written by python -m benchmarks.trial_cases -->", "<!-- end of trials -->"
 
 

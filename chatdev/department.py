@@ -43,9 +43,9 @@ class Department:
     """What a department brings. Raises ConfigError for a table that is written wrongly.
 
     `companies` is a folder with one folder a company; `tools` are import paths by name (`NAME.verb`); `data_sets` are
-    the commands `chatdev eval ROW`, and `commands` the commands `chatdev ROW`. Two more import paths:
+    the commands `chatdev eval ROW`, and `commands` the commands `chatdev ROW`. Three more import paths:
     `columns` of the `ColumnSet` of rows that say `measures: NAME`, `checks` of a function that returns the `Probe`s of
-    `chatdev doctor`.
+    `chatdev doctor`, `tasks` of one that opens the `DataSet` of a name for other departments (`open_tasks`).
     """
 
     name: str
@@ -55,6 +55,7 @@ class Department:
     commands: Mapping[str, Command] = field(default_factory=dict)
     columns: str = ""
     checks: str = ""
+    tasks: str = ""
 
     def __post_init__(self) -> None:
         wrong = {
@@ -69,6 +70,7 @@ class Department:
                 not all(map(_is_command, self.commands, self.commands.values())),
             "columns: write 'package.module:COLUMNS'": not (self.columns == "" or _is_path(self.columns)),
             "checks: write 'package.module:function'": not (self.checks == "" or _is_path(self.checks)),
+            "tasks: write 'package.module:function'": not (self.tasks == "" or _is_path(self.tasks)),
         }
         if problems := [problem for problem, is_so in wrong.items() if is_so]:
             raise ConfigError(f"Department({self.name!r}, …): {'; '.join(problems)}")

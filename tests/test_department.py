@@ -166,11 +166,11 @@ def test_a_name_of_chatdev_itself_stays_its_own(install: Install, tmp_path: Path
 
 
 def test_a_tool_that_chatdev_has_too_is_refused_by_both_names(install: Install) -> None:
-    install("soft", "tools={'software.run': 'soft:run'}", department="software")
-    with pytest.raises(ToolError, match="'software.run' is there twice.* in chatdev itself and soft:run in the "
-                                        "department 'software' of acme-soft 1.0; uninstall"):
+    install("find", "tools={'retrieval.search': 'find:run'}", department="retrieval")
+    with pytest.raises(ToolError, match="'retrieval.search' is there twice.* in chatdev itself and find:run in the "
+                                        "department 'retrieval' of acme-find 1.0; uninstall"):
         registry()
-    assert "'software.run' is there twice" in row_of("tools").detail
+    assert "'retrieval.search' is there twice" in row_of("tools").detail
 
 
 @pytest.mark.parametrize(("checks", "detail"), [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ LAYERS = [
     "engine",
     "replies",
     "tools llm config",
+    "packages",
     "sandbox workspace",
     "journal department",
     "events origins paths place isolation plain_file",
@@ -28,9 +30,9 @@ LAYERS = [
     "plain_values secret_signs",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
-SOFTWARE = ["run", "play", "request", "trial", "toolchains", "drivers", "installing", "reading", "cases",
-            "knowledge", "data"]
-"""The parts of chatdev/tools/software/: each may import those behind it."""
+SOFTWARE = ["evaluation", "play_command", "toolchain_probes", "workbench", "guard", "run", "play", "request", "trial",
+            "toolchains", "drivers", "reading", "cases", "knowledge", "data"]
+"""The parts of the department of software: each may import those behind it."""
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`
 
 
@@ -59,15 +61,27 @@ CORE = sorted(path for path in (ROOT / "chatdev").rglob("*")
               if path.is_file() and path.suffix != ".pyc" and not path.is_relative_to(DEPARTMENTS))
 
 
+def places_in_departments(text: str, names: Sequence[str]) -> list[str]:
+    """The lines that say where something of a department lies: `chatdev.departments.NAME`, `departments/NAME`."""
+    place = re.compile(rf"departments[./\\](?:{'|'.join(map(re.escape, names))})\b")
+    return [line.strip() for line in text.splitlines() if place.search(line)]
+
+
 def test_the_core_imports_no_department() -> None:
-    """By a text (an import path, a folder) neither; names of departments are ordinary words, such as `process`."""
+    """Nor says in a text where one lies; a name alone may be an ordinary word, as software and process are."""
     names = [folder.name for folder in DEPARTMENTS.iterdir() if (folder / "__init__.py").exists()]
-    assert "simulink" in names
-    path_of_one = re.compile(rf"departments[./](?:{'|'.join(map(re.escape, names))})\b")
-    assert [f"{named(path)}: {line.strip()}" for path in CORE
-            for line in path.read_text(encoding="utf-8").splitlines() if path_of_one.search(line)] == []
+    assert {"simulink", "software"} <= {*names}
+    assert [f"{named(path)}: {line}" for path in CORE
+            for line in places_in_departments(path.read_text(encoding="utf-8"), names)] == []
     assert [named(path) for path in CORE if path.suffix == ".py"
             and "departments" in imported_parts(ast.parse(path.read_text(encoding="utf-8")))] == []
+
+
+@pytest.mark.parametrize("line", ['load("chatdev.departments.lake.tools:read", "")', "see departments/lake/README.md",
+                                  "from chatdev.departments.lake import tools"])
+def test_every_way_to_say_where_a_department_lies_is_seen(line: str) -> None:
+    assert places_in_departments(line, ["sea", "lake"]) == [line]
+    assert places_in_departments("the lake of departments/lakeside", ["sea", "lake"]) == []
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if p.is_relative_to(DEPARTMENTS)], ids=named)
@@ -93,11 +107,11 @@ def test_every_way_to_import_from_above_or_beside_is_seen(line: str) -> None:
 
 
 @pytest.mark.parametrize("own", SOFTWARE)
-def test_a_part_of_the_software_tools_imports_only_from_those_below(own: str) -> None:
-    base = ROOT / "chatdev" / "tools" / "software"
+def test_a_part_of_software_imports_only_from_those_below(own: str) -> None:
+    base = DEPARTMENTS / "software"
     paths = [*(base / own).rglob("*.py"), *base.glob(f"{own}.py")]
     names = {name for path in paths for name in imported(ast.parse(path.read_text(encoding="utf-8")))}
-    parts = {name.split(".")[3] for name in names if name.startswith("chatdev.tools.software.")}
+    parts = {name.split(".")[3] for name in names if name.startswith("chatdev.departments.software.")}
     assert parts <= set(SOFTWARE[SOFTWARE.index(own):])
     assert paths or own == "data"
 

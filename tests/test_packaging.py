@@ -44,17 +44,18 @@ class Install:
     def python(self) -> str:
         return str(self.folder / "bin" / "python")
 
-    def chatdev(self, *arguments: str, status: int | None = 0) -> str:
+    def chatdev(self, *arguments: str, status: int | None = 0, errors: bool = False) -> str:
         """What the installed command prints, run from a folder that has nothing to do with it."""
-        return call([str(self.folder / "bin" / "chatdev"), *arguments], self.folder, status)
+        return call([str(self.folder / "bin" / "chatdev"), *arguments], self.folder, status, errors=errors)
 
 
-def call(argv: Sequence[str], folder: Path, status: int | None = 0) -> str:
-    """What a program prints that exits with `status`, or with any for None."""
+def call(argv: Sequence[str], folder: Path, status: int | None = 0, *, errors: bool = False) -> str:
+    """What a program prints that exits with `status`, or with any for None; with `errors` what stands on standard error
+    instead."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # it goes before installs
     result = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert status in (None, result.returncode), result.stdout + result.stderr
-    return result.stdout
+    return result.stderr if errors else result.stdout
 
 
 def new_environment(folder: Path) -> Install:
@@ -195,17 +196,58 @@ def test_a_study_of_a_department_is_checked_on_another_machine(with_stranger: In
     assert call([other.python, "-c", receive], tmp_path) == "sound\n"
 
 
-def test_the_core_works_without_the_folder_of_departments(wheel: str, tmp_path: Path) -> None:
-    """Though the metadata of the installation still name them."""
-    install = new_environment(tmp_path)
+WORDS = """
+company: words
+about: Says a word.
+inputs: {task: {about: The question., required: true}}
+roles: {writer: {title: Writer}}
+phases:
+  answer: {about: Say a word., assistant: writer, reads: [task], writes: answer, opening: "{{ task }}"}
+chain:
+  - phase: answer
+  - {tool: value.check, reads: [answer], writes: test}
+success: test.passed
+"""
+IMPORT_ALL = """
+import chatdev, importlib, pkgutil
+for one in pkgutil.walk_packages(chatdev.__path__, "chatdev."):
+    if not one.name.endswith("__main__"):
+        importlib.import_module(one.name)
+"""
+
+
+@pytest.fixture(scope="module")
+def without_departments(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
+    """The wheel, installed, and the folder of departments removed, though the metadata still name them."""
+    install = new_environment(tmp_path_factory.mktemp("without-departments"))
     install.pip(wheel)
-    (folder,) = tmp_path.glob("lib/python*/site-packages/chatdev/departments")
+    (folder,) = install.folder.glob("lib/python*/site-packages/chatdev/departments")
     shutil.rmtree(folder)
+    return install
+
+
+def test_the_core_works_without_the_folder_of_departments(without_departments: Install) -> None:
+    install = without_departments
+    call([install.python, "-c", IMPORT_ALL], install.folder)
     assert "Commands:" in install.chatdev("--help")
     assert "phases:" in install.chatdev("companies")
-    assert "OK" in install.chatdev("check", "chatdev")
-    assert "estimate" in install.chatdev("run", "a clock", "--model", "local", "--dry-run")
     assert "reinstall, mend or uninstall chatdev-chain" in " ".join(install.chatdev("doctor", status=None).split())
+
+
+def test_a_company_without_tools_of_departments_runs(without_departments: Install, chat_server: ChatServer) -> None:
+    (company := without_departments.folder / "words").mkdir()
+    (company / "company.yaml").write_text(WORDS, encoding="utf-8")
+    assert without_departments.chatdev("check", "./words").startswith("OK words")
+    chat_server.script("<SOLUTION>\nyes")
+    assert "yes" in without_departments.chatdev("run", "A word?", "--company", "./words", "--model", "scripted",
+                                                "--base-url", chat_server.url, "--sandbox", "none")
+
+
+def test_a_company_whose_tools_are_missing_says_who_brings_them(without_departments: Install) -> None:
+    for arguments in (("check", "chatdev"), ("run", "a clock", "--model", "local", "--dry-run")):
+        said = " ".join(without_departments.chatdev(*arguments, status=2, errors=True).split())
+        assert "there is no tool 'software." in said
+        assert f"it is of the department 'software' of chatdev-chain {__version__}, which cannot be used" in said
 
 
 def test_everything_imported_is_declared_as_a_dependency() -> None:

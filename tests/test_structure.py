@@ -30,7 +30,7 @@ PUBLISHED = {  # documented imports: of hidden tests (docs/evaluation.md) and of
     "evaluation/cases.py": {"tried", "written"}, "evaluation/trial.py": {"crashed", "said"},
     "batch/ray_cluster.py": {"joined"},
 }
-MOST_COMPLEX = {False: 23, True: 23}  # functions above complexity 10: of the core, and of departments
+MOST_COMPLEX = {False: 20, True: 26}  # functions above complexity 10: of the core, and of departments
 TEST_NAME = 70  # characters, at which a name is too long
 MANY_FILES = 5  # above which a folder needs a README
 NO_README = {  # patterns of folders that need none, and why

@@ -42,12 +42,12 @@ def chatdev() -> None:
 def command_line() -> click.Group:
     """The command with its subcommands; ours bring the library with them, so they are imported here, and those of
     departments where they are called."""
-    from chatdev.cli import changes, doctor, evaluate, model, play, trust
+    from chatdev.cli import changes, doctor, evaluate, model, trust
     from chatdev.cli.company_commands import check_company, list_companies
     from chatdev.cli.run_commands import replay, resume, run
 
-    for command in (run, resume, replay, changes.patch, changes.apply, list_companies, check_company, play.command,
-                    model.command, doctor.command, evaluate.command, trust.command):
+    for command in (run, resume, replay, changes.patch, changes.apply, list_companies, check_company, model.command,
+                    doctor.command, evaluate.command, trust.command):
         chatdev.add_command(command)
     return chatdev
 

@@ -24,7 +24,7 @@ from chatdev.runner.report import describe_usage
 from chatdev.runner.result import Run
 from chatdev.runner.sanitize import sanitize
 from chatdev.secrets import scrub
-from chatdev.tools.software.reading.languages import is_startable
+from chatdev.workspace.languages import is_startable
 
 _SHOW_OPTIONS = (
     click.option("--quiet", is_flag=True, help="Show only the end."),

@@ -30,14 +30,12 @@ from chatdev.llm.endpoint import why_unreachable
 from chatdev.llm.local import weights
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.origins import Origin, Sourced
+from chatdev.packages.index import Index
+from chatdev.packages.interpreter import interpreter
+from chatdev.packages.sources import Fetcher, sources
 from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.sandbox import bubblewrap, cgroup, docker
-from chatdev.tools.software.installing.index import Index
-from chatdev.tools.software.installing.interpreter import interpreter
-from chatdev.tools.software.installing.sources import Fetcher, sources
-from chatdev.tools.software.reading.languages import Language, languages
-from chatdev.tools.software.toolchains.project import find_programs
 
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
 _ELSEWHERE = "choose another folder: --warehouse FOLDER"
@@ -49,7 +47,7 @@ _SMALL_PACKAGE = "colorama"  # one of our own dependencies
 def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = MappingProxyType({})) -> Sequence[Probe]:
     """The probes, by group; `encoding` is that of the output which a run would be shown on, and `core` as in
     `department_probes`."""
-    found = [
+    probes = [
         Probe("this machine", "Python", _check_own_python),
         Probe("this machine", "git", partial(check_program, "git", "--version", "git",
                                              "only needed to look at the history of the software")),
@@ -65,15 +63,13 @@ def all_probes(encoding: str | None, core: Mapping[Table, Container[str]] = Mapp
         Probe("models", "endpoint", _check_endpoint, "model"),
         Probe("models", "local model", _check_local_model, "model"),
         Probe("software", "Python", _check_python_of_programs),
-        Probe("software", "windows", _check_windows),
-        *(Probe("software", language.name, partial(_check_toolchain, language)) for language in languages()),
         Probe("software", "packages", _check_package_index),
         Probe("extras", "graphviz", partial(check_program, "dot", "-V", "graphviz",
                                             "`chatdev check --picture` cannot draw")),
         *department_probes(core),
     ]
-    groups = list(dict.fromkeys(probe.group for probe in found))
-    return sorted(found, key=lambda probe: groups.index(probe.group))
+    groups = list(dict.fromkeys(probe.group for probe in probes))
+    return sorted(probes, key=lambda probe: groups.index(probe.group))  # a department may add rows to a group of ours
 
 
 def _check_own_python() -> ProbeResult:
@@ -211,22 +207,6 @@ def _check_python_of_programs() -> ProbeResult:
     return success(f"{'.'.join(map(str, found.version))}, {found.executable}")
 
 
-def _check_windows() -> ProbeResult:
-    """Whether programs with windows can be tried."""
-    needed = {"xvfb": shutil.which("Xvfb") is not None, "python3-tk": interpreter().tkinter}
-    if missing := [package for package, there in needed.items() if not there]:
-        names = {"xvfb": "an X server (Xvfb)", "python3-tk": "tkinter"}
-        return absence(f"{' and '.join(names[package] for package in missing)} not installed: programs with windows "
-                      "are not judged", packages=missing)
-    return success("Xvfb and tkinter")
-
-
-def _check_toolchain(language: Language) -> ProbeResult:
-    """Whether software in `language` can be built and run."""
-    programs = find_programs(language)
-    if lacking := [name for name, path in programs.items() if path is None]:
-        return absence(f"{' and '.join(lacking)} not installed: not judged", packages=language.install.split())
-    return success(", ".join(map(str, programs.values())))
 
 
 def _check_package_index() -> ProbeResult:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from chatdev.errors import WorkspaceError
 from chatdev.evaluation.trial import Check, Program, crashed, said, tail
-from chatdev.sandbox.base import Execution
-from chatdev.tools.software.cases.comparison import lines_of, printed_lines
+from chatdev.sandbox.base import Execution, lines_of, printed_lines
 from chatdev.workspace.file_tree import read_tree, write_file
 
 

@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptFailed, AttemptStopped, Expense, Failure
 from chatdev.batch.ledger import Job, Ledger, plain_json
 from chatdev.config.trust_record import trusted_digests
-from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, PhaseFailed, UnusableReply
+from chatdev.department import departments, load
+from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, MissingProgram, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.study_changes import refuse_changes, refuse_other_run
@@ -23,6 +24,8 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
+from chatdev.packages.modules import runtime
+from chatdev.packages.supply import Policy, Supply
 from chatdev.runner.api import aresume
 from chatdev.runner.consent import Trusted, dotenv_stranger
 from chatdev.runner.options import RunOptions
@@ -31,8 +34,6 @@ from chatdev.runner.resources import find_connections, open_resources, resolve_r
 from chatdev.runner.result import Run
 from chatdev.runner.spending import sum_past_spending
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.software.installing.modules import runtime
-from chatdev.tools.software.installing.supply import Policy, Supply
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.run_folder import slug
 
@@ -66,6 +67,21 @@ class DataSet(Protocol):
         """What is measured of the finished run in `folder` (as `measure` does); plain JSON values by flat names.
         Blocking. Errors are those of the machine; what is wrong with the software is part of the row."""
         ...
+
+
+def open_tasks(name: str) -> DataSet | None:
+    """The data set that a department calls by this name, such as `srdd` or a path (`Department.tasks`); None where none
+    does. Raises ConfigError, and MissingProgram where only a department might know it that cannot be imported."""
+    problems = []
+    for one in departments().values():
+        try:
+            if one.tasks and (found := load(one.tasks, f"the tasks of the department {one.name!r}")(name)):
+                return cast(DataSet, found)
+        except MissingProgram as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from typing import Any, cast
 
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.evaluation.tasks import Task
+from chatdev.packages.interpreter import interpreter
+from chatdev.packages.program import prepare_program
+from chatdev.packages.supply import Supply
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import throwaway_copy
-from chatdev.tools.software.installing.interpreter import interpreter
-from chatdev.tools.software.installing.supply import Supply
-from chatdev.tools.software.reading.static import syntax_errors
-from chatdev.tools.software.toolchains.python import prepare_program
 from chatdev.workspace.file_tree import read_tree
+from chatdev.workspace.python_errors import syntax_errors
 
 NO_PACKAGES = Supply("never")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?")

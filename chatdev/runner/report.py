@@ -30,8 +30,8 @@ from chatdev.place import Place
 from chatdev.runner.result import Run, RunUsage, Status
 from chatdev.runner.sanitize import escape_markdown, sanitize
 from chatdev.secrets import scrub
-from chatdev.tools.software.reading.languages import is_startable
 from chatdev.workspace.file_tree import write_file
+from chatdev.workspace.languages import is_startable
 from chatdev.workspace.snapshot import Software
 
 

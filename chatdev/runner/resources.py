@@ -20,6 +20,7 @@ from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
 from chatdev.llm.connection import LOCAL, Connection
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.origins import Origin, Sourced
+from chatdev.packages.supply import Supply
 from chatdev.runner.consent import CompanyWord, allow_strangers, open_models
 from chatdev.runner.options import RunOptions
 from chatdev.runner.places import check_places, refuse_servers
@@ -31,7 +32,6 @@ from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_poli
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.function import Tool
-from chatdev.tools.software.installing.supply import Supply
 from chatdev.workspace.run_folder import RunFolder
 
 

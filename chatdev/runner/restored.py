@@ -30,9 +30,9 @@ from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE, UserSettings
 from chatdev.errors import ConfigError
 from chatdev.llm.connection import LOCAL
 from chatdev.origins import without_user
+from chatdev.packages.supply import POLICIES, strictest_policy
 from chatdev.runner.options import RunOptions
 from chatdev.secrets import PLACEHOLDER
-from chatdev.tools.software.installing.supply import POLICIES, strictest_policy
 
 RESTORED_OPTIONS = ("model", "base_url", "sandbox", "language", "install", "runtime")
 """The options that an order keeps."""

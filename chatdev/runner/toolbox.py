@@ -20,14 +20,14 @@ from chatdev.engine.context import TOOL_LOG, Files
 from chatdev.errors import ChatDevError, ConfigError, SandboxError
 from chatdev.isolation.reading import ReadingStopped, stop_at_end
 from chatdev.llm.base import ToolSpec
+from chatdev.packages.modules import runtime
+from chatdev.packages.supply import POLICIES, Supply, strictest_policy
 from chatdev.runner.crashes import crash_of, keep_traceback, plain_result
 from chatdev.runner.options import Ask, RunOptions
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import OWN_DEPARTMENT, Tool, tool
 from chatdev.tools.registry import registry
-from chatdev.tools.software.installing.modules import runtime
-from chatdev.tools.software.installing.supply import POLICIES, Supply, strictest_policy
 from chatdev.workspace.file_tree import explain_os_errors
 
 _PAUSE = 0.5  # seconds between two looks at a runtime that another process makes

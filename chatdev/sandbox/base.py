@@ -67,6 +67,17 @@ class Execution:
     exceeded: Exceeded | None = None
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines that are compared: without blanks at their ends, and without empty ones at the end of all."""
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def printed_lines(stdout: str, stderr: str, status: int | None) -> list[str]:
+    """What counts as printed: what comes with a status other than 0 may stand on either stream, all else must stand on
+    standard output."""
+    return lines_of(stdout) if status == 0 else lines_of(stdout) + lines_of(stderr)
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxJob:
     """One program to run. `folder` is bound writable as the working directory; nothing else of the host is."""

@@ -15,23 +15,6 @@ from chatdev.tools.function import Tool
 
 _TOOLS = {
     "retrieval.search": "chatdev.tools.retrieval.search:search",
-    "software.baseline": "chatdev.tools.software.guard:baseline",
-    "software.compiles": "chatdev.tools.software.reading.static:compiles",
-    "software.complete": "chatdev.tools.software.reading.placeholders:complete",
-    "software.examples": "chatdev.tools.software.trial.plan:examples",
-    "software.language": "chatdev.tools.software.request:language",
-    "software.mend": "chatdev.tools.software.reading.mend:mend",
-    "software.modality": "chatdev.tools.software.request:modality",
-    "software.packages": "chatdev.tools.software.reading.packages:packages",
-    "software.guard": "chatdev.tools.software.guard:guard",
-    "software.given": "chatdev.tools.software.run:prior_faults",
-    "software.run": "chatdev.tools.software.run:run",
-    "software.read": "chatdev.tools.software.workbench:read",
-    "software.search": "chatdev.tools.software.workbench:search",
-    "software.test": "chatdev.tools.software.workbench:test",
-    "software.tree": "chatdev.tools.software.workbench:tree",
-    "software.try": "chatdev.tools.software.workbench:try_start",
-    "software.use": "chatdev.tools.software.run:use",
     "value.check": "chatdev.tools.value.check:check",
 }
 ENTRY_POINTS = "chatdev.tools"

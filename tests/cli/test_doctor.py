@@ -15,7 +15,7 @@ import pytest
 
 from chatdev.llm.local.weights import QWEN
 from chatdev.paths import settings_file
-from chatdev.tools.software.reading.languages import languages
+from chatdev.workspace.languages import languages
 from tests.support.chat_server import Scripted
 from tests.support.shop import KEY, Outcome, Shop
 

@@ -139,7 +139,7 @@ def test_tests_that_misbehave_do_no_harm(chat_server: ChatServer, tmp_path: Path
                                          body: str, says: str) -> None:
     lines = "".join(f"        {line}\n" for line in body.splitlines())
     odd = f"import unittest\n\n\nclass OddTest(unittest.TestCase):\n    def test_odd(self):\n{lines}"
-    monkeypatch.setattr("chatdev.tools.software.toolchains.python.TEST_SECONDS", 3.0)
+    monkeypatch.setattr("chatdev.departments.software.toolchains.python.TEST_SECONDS", 3.0)
     mine = commit({**PACKAGE, "tests/test_zz.py": odd}, tmp_path / "mine")
     script(chat_server, {"plan": "P", "change": "shapes/area.py\n```python\ndef area(a, b):\n    return a * b\n```"})
     status, printed = chatdev(chat_server, tmp_path, "run", "Mend area.", "--path", str(mine), "--company", "maintain")

@@ -13,8 +13,8 @@ import yaml
 from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Ledger
 from chatdev.batch.local import work_through
+from chatdev.departments.software.evaluation.srdd import Srdd
 from chatdev.evaluation.measure import Row
-from chatdev.evaluation.srdd import Srdd
 from chatdev.evaluation.study import Conditions, Study
 from chatdev.evaluation.variants import MODEL_SIGN, Variant, variants
 from tests.engine.studio import WRITE, Studio, program

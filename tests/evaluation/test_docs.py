@@ -11,7 +11,8 @@ from benchmarks import easy_local, srdd_local
 from benchmarks.study import read_results
 from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli.app import command_line
-from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
+from chatdev.departments.software.evaluation.quality import METRICS, PAPER
+from chatdev.evaluation.measure import STATISTICS
 from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES
 from chatdev.evaluation.trial import load_hidden_test
 

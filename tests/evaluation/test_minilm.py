@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chatdev.departments.software.evaluation.metrics import consistency
 from chatdev.errors import ConfigError
 from chatdev.evaluation.embedding import Vector, embedder_of
-from chatdev.evaluation.metrics import consistency
 from tests.evaluation.texts import FOURIER, TODO, TODO_CODE
 
 SNAKE = "class Snake:\n    def __init__(self):\n        self.body, self.direction = [(5, 5)], (0, 1)\n"

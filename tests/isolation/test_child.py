@@ -18,7 +18,7 @@ import pytest
 from chatdev.errors import SandboxError
 from chatdev.isolation import parent
 from chatdev.replies.python.reader import NotPython, fault, read
-from chatdev.tools.software.reading.static import syntax_errors
+from chatdev.workspace.python_errors import syntax_errors
 from tests.isolation.hostile import DIES, SPINS, SWELLS, WORKS, reader_of
 
 memory_of = parent._memory_of

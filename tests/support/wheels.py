@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import pytest
 
-from chatdev.tools.software.reading.static import normal_name
+from chatdev.packages.imports import normal_name
 
 
 def wheel(name: str, source: str = "VALUE = 42", *, needs: tuple[str, ...] = (), more: dict[str, str] | None = None,

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chatdev.tools.software.reading.static import undefined_names
+from chatdev.departments.software.reading.static import undefined_names
 from chatdev.workspace.python_source import check, literal, parse
 
 NESTED = "(" * 80 + "0" + ")" * 80

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.study_options import STUDIES
+from chatdev.department import explain_absence
 from chatdev.errors import ConfigError, MissingProgram
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ Command = Callable[..., Any]
 STARTER_POOL = "starter"
 _TASKS = re.compile(r"(?P<data>.+?)(?::(?P<limit>[1-9][0-9]*))?")
 _POOL = re.compile(r"[A-Za-z0-9][\w.-]{0,99}", re.ASCII)
-_EASY = re.compile(r"easy:(?P<name>[a-z0-9-]+)")
 
 class ShareRange(click.FloatRange):
     """A number of a range; NaN is in none."""
@@ -111,23 +110,15 @@ def _read_outcomes(company: ProcessCompany, ledger_url: str, name: str) -> list[
 
 def read_tasks(given: str, seed: int) -> tuple[DataSet, list[Task]]:
     """The data set and its tasks that `--tasks` names. Raises ConfigError."""
-    from chatdev.evaluation.easy_tier import EasyTier
-    from chatdev.evaluation.srdd import Srdd
+    from chatdev.evaluation.study import open_tasks
     from chatdev.evaluation.tasks import Selection
 
     found = _TASKS.fullmatch(given.strip())
     name, limit = (found["data"], found["limit"]) if found else ("", None)
-    easy, data = _EASY.fullmatch(name), Path(name)
-    base: Any
-    if easy:
-        base = EasyTier.bundled(easy["name"])
-    elif name == "srdd":
-        base = Srdd()
-    elif name and data.exists():
-        base = Srdd(data.absolute(), data.stem)
-    else:
+    base: Any = open_tasks(name)
+    if base is None:
         raise ConfigError(f"--tasks {given!r} names no data set; give srdd, easy:tuning, or a file or folder of tasks "
-                          "as in srdd/tasks, with `:N` behind it for N of them, e.g. srdd:20")
+                          f"as in srdd/tasks, with `:N` behind it for N of them, e.g. srdd:20{explain_absence()}")
     tasks = Selection(limit=int(limit) if limit else None, seed=seed).select(base.tasks())
     base.check(tasks)
     return base, tasks

@@ -22,13 +22,12 @@ from chatdev.departments.simulink.catalogue import Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.saved_model import UnreadableModel, last_saved
+from chatdev.packages.interpreter import interpreter
 from chatdev.replies.fences import scan
 from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import template, throwaway_copy
-from chatdev.tools.software.installing.interpreter import interpreter
-from chatdev.tools.software.reading.excerpt import excerpt
-from chatdev.tools.software.reading.static import syntax_errors
-from chatdev.tools.software.toolchains.verdict import Trace, last_traceback, stable_text
+from chatdev.workspace.excerpt import excerpt
+from chatdev.workspace.python_errors import Trace, last_traceback, stable_text, syntax_errors
 
 PROGRAM = "build_model.py"
 """What the program is called where the reply gives it no name."""

@@ -13,13 +13,13 @@ from typing import Any
 from chatdev.batch.ledger import Ledger, LedgerEntry
 from chatdev.department import departments, explain_absence, load
 from chatdev.errors import ConfigError
-from chatdev.evaluation.measure import PAPER
 from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate, difference, estimate
 from chatdev.evaluation.variants import names_side_by_side
 from chatdev.plain_values import is_amount
 
 FIELD = "measures"
-"""The field of a row that names its column set; a row without it is of `SOFTWARE`."""
+"""The field of a row that names its column set; a row without it is of software."""
+_OF_OLD = "software"  # rows that name none
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +46,11 @@ class ColumnSet:
         return (*self.metrics, *self.further, *self.published, *self.statistics, *self.further_statistics)
 
 
-SOFTWARE = ColumnSet(
-    about="Completeness, executability and consistency multiply to quality. Acceptance is the share of hidden tests "
-          "passed, on tasks that have some: whether the program does what was asked. Solved is the share of tasks of "
-          "which all are passed.",
-    metrics=("completeness", "executability", "consistency", "quality", "acceptance", "solved"), main="quality",
-    compared=("quality", "acceptance", "solved"), statistics=("seconds", "tokens", "files", "lines", "cost"),
-    further=("quality_mean",), further_statistics=("prompt_tokens", "completion_tokens", "calls"), published=PAPER,
-    divided=(("way", "solved"), ("layout", "solved")))
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> ColumnSet:
     """The columns that the rows of a study have in common."""
     name = next((row.get(FIELD) for row in rows), None)
-    return SOFTWARE if name is None else _column_set(str(name))
+    return _column_set(_OF_OLD if name is None else str(name))
 
 
 @functools.cache

@@ -27,7 +27,7 @@ CALLS = {
     "a tool that is not offered": action("software.run"),
     "a tool that does not exist": action("os.system", command="touch /tmp/chatdev-escaped.py"),
     "a Python path for a tool": action("subprocess.run", args=["touch", "/tmp/chatdev-escaped.py"]),
-    "a module of ours for a tool": action("chatdev.tools.software.run"),
+    "a module of ours for a tool": action("chatdev.departments.software.run"),
     "a path argument": action(path="../../victim.txt"),
     "a context argument": action(ctx={"run_folder": "/"}, sandbox="none"),
     "arguments with dunder names": action(__class__="x", __init__={}),

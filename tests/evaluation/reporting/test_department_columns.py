@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.departments.software.evaluation.quality import COLUMNS as QUALITY
 from chatdev.errors import ConfigError, MissingProgram
-from chatdev.evaluation.reporting.study_results import SOFTWARE, columns_of
+from chatdev.evaluation.reporting.study_results import columns_of
 from tests.support.face_packages import put_package
 
 COLUMNS = """
@@ -22,7 +23,7 @@ def test_rows_name_the_columns_of_an_installed_department(tmp_path: Path, monkey
     monkeypatch.syspath_prepend(put_package(tmp_path, "mire", "columns='mire.study:COLUMNS'"))
     assert columns_of([{"measures": "lake"}]).metrics == ("right",)
     assert columns_of([{"measures": "verilog"}]).main == "solved"
-    assert columns_of([{}, {"measures": "lake"}]) == columns_of([]) == SOFTWARE
+    assert columns_of([{}, {"measures": "lake"}]) == columns_of([]) == QUALITY
     with pytest.raises(ConfigError, match="sea.study:COLUMNS is no ColumnSet, but int"):
         columns_of([{"measures": "sea"}])
     with pytest.raises(MissingProgram, match="the columns of the department 'mire'.* cannot be imported"):

@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from chatdev.batch.ledger import Job, Ledger
+from chatdev.departments.software.evaluation.quality import METRICS, PAPER
 from chatdev.errors import ConfigError
-from chatdev.evaluation.measure import METRICS, PAPER, STATISTICS
+from chatdev.evaluation.measure import STATISTICS
 from chatdev.evaluation.plots import draw_differences
 from chatdev.evaluation.reporting.formats import as_csv, as_json, as_text
 from chatdev.evaluation.reporting.page import as_page

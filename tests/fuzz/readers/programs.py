@@ -5,26 +5,28 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from chatdev.departments.software.cases.case import MOST_CASES, MOST_STARTS, cases_from_value
+from chatdev.departments.software.cases.extract import read_request
+from chatdev.departments.software.cases.tester import copied_cases
+from chatdev.departments.software.cases.tester_lines import example_lines, examples, plan_lines, starts_of
+from chatdev.departments.software.knowledge import importable
+from chatdev.departments.software.reading.packages import packages_needed
+from chatdev.departments.software.reading.placeholders import placeholders
+from chatdev.departments.software.reading.python_writing import written_names
+from chatdev.departments.software.reading.slips import mend_python
+from chatdev.departments.software.reading.static import data_errors, undefined_names
+from chatdev.departments.software.request import kind_wanted, language_wanted
+from chatdev.departments.software.toolchains.page import insert_preamble, judge_page, missing_files
+from chatdev.departments.software.toolchains.verdict import Finding as VerdictFinding
+from chatdev.departments.software.toolchains.verdict import facts_of, rule_of, verdict
+from chatdev.departments.software.trial.plan import any_command
 from chatdev.errors import UnsafePath
+from chatdev.packages.imports import imports, requirements
+from chatdev.packages.index import wheels_of
 from chatdev.sandbox.base import Execution
-from chatdev.tools.software.cases.case import MOST_CASES, MOST_STARTS, cases_from_value
-from chatdev.tools.software.cases.extract import read_request
-from chatdev.tools.software.cases.tester import copied_cases
-from chatdev.tools.software.cases.tester_lines import example_lines, examples, plan_lines, starts_of
-from chatdev.tools.software.installing.index import wheels_of
-from chatdev.tools.software.knowledge import importable
-from chatdev.tools.software.reading.excerpt import excerpt
-from chatdev.tools.software.reading.languages import is_startable, language_of, unsupported_languages
-from chatdev.tools.software.reading.packages import packages_needed
-from chatdev.tools.software.reading.placeholders import placeholders
-from chatdev.tools.software.reading.python_writing import written_names
-from chatdev.tools.software.reading.slips import mend_python
-from chatdev.tools.software.reading.static import data_errors, imports, requirements, syntax_errors, undefined_names
-from chatdev.tools.software.request import kind_wanted, language_wanted
-from chatdev.tools.software.toolchains.page import insert_preamble, judge_page, missing_files
-from chatdev.tools.software.toolchains.verdict import Finding as VerdictFinding
-from chatdev.tools.software.toolchains.verdict import facts_of, last_traceback, rule_of, stable_text, verdict
-from chatdev.tools.software.trial.plan import any_command
+from chatdev.workspace.excerpt import excerpt
+from chatdev.workspace.languages import is_startable, language_of, unsupported_languages
+from chatdev.workspace.python_errors import last_traceback, stable_text, syntax_errors
 from chatdev.workspace.snapshot import Software, collisions, find_entry, safe_path
 from tests.fuzz.readers.reader import Reader, value_in
 from tests.fuzz.readers.replies import PYTHON

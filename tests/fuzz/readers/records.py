@@ -13,10 +13,10 @@ from chatdev.config.settings import user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
 from chatdev.config.trust_record import read_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
+from chatdev.departments.software.evaluation.metrics import paper_code_text, paper_completeness
 from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder
-from chatdev.evaluation.metrics import paper_code_text, paper_completeness
 from chatdev.journal import read_journal
 from chatdev.llm.base import Message, Request, Sampling
 from chatdev.llm.completions import StreamCollector, reply_of, server_usage

@@ -17,10 +17,10 @@ from typing import Any
 
 import yaml
 
+from chatdev.departments.software.run import run
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.software.run import run
 from tests.sandbox.conftest import processes_with
 
 PROGRAMS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("programs.yaml").read_text(encoding="utf-8"))

@@ -1,0 +1,1 @@
+"""Software measured: the data sets of requirements, and what becomes of a finished run."""

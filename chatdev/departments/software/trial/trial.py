@@ -1,0 +1,136 @@
+"""A trial: each case of a plan in a fresh copy of the software, its starts one after another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from chatdev.departments.software.cases.case import Case, Start
+from chatdev.departments.software.cases.comparison import Tolerance, is_prompt, prints_what_is_wanted, wrong_files
+from chatdev.departments.software.cases.wording import says
+from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain
+from chatdev.departments.software.toolchains.verdict import Finding
+from chatdev.departments.software.trial.beginning import begin_with_needed
+from chatdev.departments.software.trial.calling import Conventions
+from chatdev.departments.software.trial.keeping import Kept, try_keeping
+from chatdev.departments.software.trial.likely_trial import LikelyTrial, output_of, try_likely
+from chatdev.departments.software.trial.plan import Plan, any_command
+from chatdev.departments.software.trial.probe import KeepingStart, Probe
+from chatdev.departments.software.trial.sense import carries_out_named, judge_own
+from chatdev.departments.software.trial.tried import CRASHES, Trial, TriedCase, TriedStart, Wrong
+
+_MANY, _FEW = 1000, 50  # lines; how often each stands there
+_PROMPTS = re.compile(rb"\binput\(\s*[^\s)]")  # of programs in Python
+
+
+def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, bytes], plan: Plan,
+             bare: Finding) -> Trial:
+    """How the cases of a plan went; `bare` is how it went with nothing at all."""
+    tried, allowed = [], _tolerance(plan.request, bare, software)
+    conventions = Conventions(toolchain, built, is_open=_leaves_open(plan))
+    if plan.own and conventions.is_open:
+        plan = begin_with_needed(plan, Probe(conventions, plan.own, software))
+    for case in plan.all_cases:
+        with built.copy(case.files) as folder:
+            tried.append(_try_own(conventions, folder, case) if case is plan.own else
+                         _try_case(toolchain, folder, case, allowed))
+    likely = _try_likely(toolchain, built, plan, bare, allowed)
+    kept = Kept() if plan.cases else try_keeping(conventions, plan, software)
+    cases = (*judge_own(tried, plan), *_keeping_case(kept.starts, conventions))
+    trial = Trial(plan, cases, likely, shows_sense=kept.confirmed)
+    if trial.failed or trial.confirmed:
+        return trial
+    return replace(trial, shows_sense=carries_out_named(conventions, plan, software))
+
+
+def _leaves_open(plan: Plan) -> bool:
+    """Whether the request does not say how commands are given, nor that the program is a dialogue."""
+    return not plan.cases and not plan.reading.commands and not says("dialogue", plan.request)
+
+
+def _keeping_case(tried: Sequence[KeepingStart], conventions: Conventions) -> Iterator[TriedCase]:
+    if tried:
+        starts = [TriedStart(conventions.adapt(one.start), one.finding, one.wrong) for one in tried]
+        yield TriedCase(Case("program", tuple(one.start for one in starts)), tuple(starts))
+
+
+def _tolerance(request: str, bare: Finding, software: Mapping[str, bytes]) -> Tolerance:
+    """What a request leaves open of what is printed."""
+    silent = _silent_text(bare, software) if _may_prompt(request) else None
+    return Tolerance(silent, coloured=says("colours", request), any_layout=not says("json_layout", request))
+
+
+def _may_prompt(request: str) -> bool:
+    """Whether a program may say something before it reads what is typed: not where it gets a stream, and nobody speaks
+    of asking."""
+    return not says("unprompted", request) and (says("asks", request) or not says("streams", request))
+
+
+def _silent_text(bare: Finding, software: Mapping[str, bytes]) -> str | None:
+    """What software says when nobody types anything, if it writes a text that waits for an answer, whatever it says at
+    the end of its input; else None."""
+    said = str(bare.facts.get("streams", ("", ""))[0])
+    last = said.rstrip("\n").rpartition("\n")[2]
+    return said if is_prompt(last) or any(map(_PROMPTS.search, software.values())) else None
+
+
+def _try_case(toolchain: Toolchain, folder: Path, case: Case, allowed: Tolerance) -> TriedCase:
+    tried = []
+    for start in case.starts:
+        finding = toolchain.start(folder, Start(start.arguments, _typed_text(case, start)), ends=case.expects)
+        tried.append(_judge_start(start, finding, folder, allowed))
+    return TriedCase(case, tuple(tried))
+
+
+def _try_likely(toolchain: Toolchain, built: BuiltSoftware, plan: Plan, bare: Finding,
+                allowed: Tolerance) -> LikelyTrial | None:
+    """The likely examples and, beside one that holds, what the request has the program refuse."""
+    meaningless = {output_of(bare), *plan.reading.refused_texts}
+    likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), meaningless)
+    refusal = plan.reading.refusal_beside(likely.example.case) if likely and likely.example else None
+    if not likely or not refusal:
+        return likely
+    with built.copy(refusal.files) as folder:
+        tried = _try_case(toolchain, folder, refusal, allowed)
+    return likely.beside(tried.starts[0].finding, holds=not tried.failed)
+
+
+def _typed_text(case: Case, start: Start) -> str:
+    """What comes in, as the request has it; who copies that from there easily leaves out the end of the last line."""
+    typed = start.stdin or ""
+    return f"{typed}\n" if typed and case.origin == "tester" and not typed.endswith("\n") else typed
+
+
+def _try_own(conventions: Conventions, folder: Path, case: Case) -> TriedCase:
+    """The Tester's own commands, each by the convention by which the program takes it."""
+    tried = []
+    for start in case.starts:
+        finding = conventions.run(folder, start)
+        tried.append(_judge_start(conventions.adapt(start), finding, folder, Tolerance()))
+    return TriedCase(case, tuple(tried))
+
+
+def _judge_start(start: Start, finding: Finding, folder: Path, allowed: Tolerance) -> TriedStart:
+    """What is wrong with a start by itself."""
+    facts, files = finding.facts, wrong_files(start, folder, allowed)
+    status = facts.get("exit_status")
+    wrong: Wrong = ""
+    if finding.rule in CRASHES:
+        wrong = "crash"
+    elif facts.get("still_running") and (start.expects or (start.arguments and _goes_round(facts["streams"][0]))):
+        wrong = "endless"
+    elif not prints_what_is_wanted(start, facts["streams"], status, allowed):
+        wrong = "output"
+    elif start.status not in (None, status):
+        wrong = "status"
+    elif files:
+        wrong = "files"
+    return TriedStart(start, finding, wrong, files=files)
+
+
+def _goes_round(text: str) -> bool:
+    """Whether a program has filled its output with the same few lines."""
+    lines = text.splitlines()
+    return len(lines) >= _MANY and _FEW * len(set(lines)) <= len(lines)

@@ -1,0 +1,82 @@
+"""A trial of a program that keeps things comes to its end, however many commands it has and however long they take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from chatdev.departments.software.cases.case import Start
+from chatdev.departments.software.cases.tester_lines import PYTHON_COMMAND
+from chatdev.departments.software.drivers.step import Step
+from chatdev.departments.software.toolchains.toolchain import build_and_start
+from chatdev.departments.software.toolchains.verdict import Finding
+from chatdev.departments.software.trial.plan import plan_of
+from chatdev.departments.software.trial.trial import try_plan
+from chatdev.sandbox.base import SandboxJob
+from chatdev.sandbox.kinds import Unconfined
+from chatdev.tools.base import ToolContext
+
+SOFTWARE = {"main.py": b"commands = 'add', 'list', 'show', 'view', 'remove', 'delete', 'clear'"}
+ADDED = [f"python main.py add thing{number}" for number in range(20)]
+
+
+class Slow:
+    """A toolchain that counts starts; those of the `endless` commands do not end."""
+
+    typed_command: str | None = PYTHON_COMMAND
+    windows = False
+
+    def __init__(self, endless: set[str]) -> None:
+        self._endless = endless
+        self.started: list[str] = []
+        self.things: list[str] = []
+
+    def check(self) -> Finding | None:
+        return None
+
+    def build(self, folder: Path) -> Finding | None:
+        return None
+
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
+        word, *rest = start.arguments or ("",)
+        self.started.append(word)
+        if word in self._endless:
+            return Finding("started", {"streams": ("", ""), "still_running": True, "command": word})
+        with (folder / "things.txt").open("a+") as file:
+            print(*rest, file=file) if word == "add" else file.seek(0)
+            said = f"Added {rest}" if word == "add" else file.read()
+        return Finding("clean_exit", {"streams": (said, ""), "exit_status": 0, "command": word})
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> None:
+        """None."""
+
+    def own_tests(self, folder: Path) -> None:
+        """None."""
+
+    def play(self, folder: Path, source: Path) -> SandboxJob:
+        raise NotImplementedError
+
+
+def try_slow(endless: set[str], folder: Path) -> Slow:
+    toolchain = Slow(endless)
+    context = ToolContext(SOFTWARE, {"commands": ADDED}, {"task": "Keep a list."}, Unconfined(), folder, folder)
+    with build_and_start(toolchain, context) as (bare, built):
+        assert built
+        try_plan(toolchain, built, SOFTWARE, plan_of(context, PYTHON_COMMAND), bare)
+    return toolchain
+
+
+def test_lists_that_do_not_end_are_started_once(tmp_path: Path) -> None:
+    started = try_slow({"list", "show", "view"}, tmp_path).started
+    assert [started.count(word) for word in ("list", "show", "view")] == [1, 1, 1]
+    assert started.count("add") >= 2 * len(ADDED)  # as the plan has them, and once more to look at the lists
+
+
+@pytest.mark.parametrize("endless", [set(), {"remove", "delete", "clear"}])
+def test_a_trial_comes_to_its_end(endless: set[str], tmp_path: Path) -> None:
+    started = try_slow(endless, tmp_path).started
+    assert len(started) <= 200
+    assert sum(word in endless for word in started) <= 4
+    assert started.count("list") > len(ADDED)
