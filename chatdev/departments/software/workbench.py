@@ -14,10 +14,11 @@ from chatdev.departments.software.cases.case import Start, texts_by_path
 from chatdev.departments.software.drivers.drive import Driven
 from chatdev.departments.software.drivers.step import MOST_STEPS, Step, read_steps
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, toolchain_of
-from chatdev.departments.software.toolchains.verdict import stable_text, verdict
+from chatdev.departments.software.toolchains.verdict import verdict
 from chatdev.departments.software.trial.using import UsedCheck, describe_step
 from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import tool
+from chatdev.workspace.python_errors import stable_text
 from chatdev.workspace.snapshot import is_test
 
 _MOST_FILES, _MOST_LINES, _MOST_HITS = 400, 400, 60
