@@ -36,7 +36,7 @@ class Expense:
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> Expense:
-        """What a result says in `cost` and `tokens`; nothing, where it does not speak of them."""
+        """Expense in `cost` and `tokens` of a result; zero where they are absent."""
         cost, tokens = result.get("cost", 0.0), result.get("tokens", 0)
         whole = cls(float(cost) if _is_number(cost) else None, int(tokens) if _is_number(tokens) else 0)
         return whole - cls(result.get("cost_before", 0.0), result.get("tokens_before", 0))
@@ -60,8 +60,7 @@ class Allowance:
     workers: int = 1
 
     def budget(self, spent: Expense, sharers: int) -> Budget | None:
-        """What is left of it for one worker after so much, as the calls of that many jobs at once reserve it; None
-        without a limit."""
+        """Budget of one worker after `spent`, shared by the calls of `sharers` jobs at a time; None without a limit."""
         if self.cost is None and self.tokens is None:
             return None
         tokens, cost, paid = self.tokens, self.cost, spent.cost or 0.0

@@ -219,7 +219,7 @@ class _LocalEngine:
 
 
 class _CircuitBreaker:
-    """Work that sets `stop` after so many failures in a row."""
+    """Work that sets `stop` after `most` failures in a row."""
 
     def __init__(self, work: Work, most: int, stop: asyncio.Event) -> None:
         self.stop = stop

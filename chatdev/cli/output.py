@@ -1,4 +1,4 @@
-"""Standard output and standard error that never stand in the way of the work: what cannot be written goes nowhere, and
+"""Standard output and standard error, whose failures never stop a run: what cannot be written is dropped, and
 what cannot be written yet waits.
 
 A thread of its own writes, so that a run goes on at a terminal that somebody has stopped (Ctrl-S) and behind a slow

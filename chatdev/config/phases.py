@@ -75,7 +75,7 @@ class Memory(StrictModel):
     window: int | None = Field(None, ge=1)
     """How many of the last exchanges are kept beside the opening; unset: all."""
     fresh: bool = False
-    """Whether every round begins anew: with the opening as it reads by then, and nothing of the rounds before."""
+    """Whether each round starts from the opening, rendered anew, without the earlier rounds."""
 
 
 class Guidance(StrictModel):
@@ -175,7 +175,7 @@ class PhaseLimits:
     """How long one execution of a phase may last: what the phase asks for, as far as the model's profile lets it."""
 
     rounds: int
-    """1 where one response is all there can be: nobody instructs, and no feedback answers."""
+    """Most rounds; 1 without an instructor and without feedback."""
     questions: int
     """Most questions of the assistant in one round; 0: it may not ask."""
     window: int | None

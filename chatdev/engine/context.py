@@ -29,7 +29,7 @@ nothing, and a choice that is made again ends its phase at once. From 3 on marke
 part of a file, and source that stands there without a code block is no agreement. From 4 on a reply with more tool
 calls than a turn has left gets those only, what a model thinks before it goes on with a reply is no part of it, and
 what a loop in a parallel branch unsets is unset after the join. From 5 on files that a run was given are not written
-anew, and none of them goes that nobody asked to remove; a fence within a file of a reply does not end the block of the
+anew, and none is removed without a request; a fence within a file of a reply does not end the block of the
 file, and a patch is refused by its name. From 6 on a choice, a value, a list or the one file that a phase asks for is
 its solution without a marker, where the assistant may conclude and no feedback judges; and a patch in a reply is
 applied."""
@@ -45,7 +45,7 @@ class SoftwareHistory(Protocol):
 
 @dataclass(slots=True)
 class State:
-    """What the steps hand to one another."""
+    """State passed from step to step."""
 
     values: dict[str, Any]
     software: Files
@@ -104,7 +104,7 @@ class RunInputs:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What is set for a whole run."""
+    """Settings of a whole run."""
 
     name: str
     """By which requests name it (`X-ChatDev-Run`)."""
@@ -134,7 +134,7 @@ class RunContext:
     """What several runs may spend together, this one among them."""
     meter: Meter = field(default_factory=Meter)
     noted: set[str] = field(default_factory=set)
-    """What tools have told whoever has the run made."""
+    """Notes of tools for the user of the run."""
 
     @property
     def budgets(self) -> tuple[Budget, ...]:

@@ -25,7 +25,7 @@ from chatdev.place import Place
 SPREAD = (0.6, 0.8, 1.0)  # temperatures of the second, third and fourth draft, and again; none is below the phase's own
 _MISSING_REPLY = (BudgetExhausted, ModelError, RecordEnds, Halted)
 _STOPS = (*_MISSING_REPLY, ToolError, asyncio.CancelledError)
-"""What ends a run, or a session of it, in the middle of the drafts, and lets it be resumed there."""
+"""Errors that end a session in the middle of the drafts, where it can be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Drafts:
     async def _draw_wave(self, agent: Agent, place: Place,
                          numbers: Sequence[int]) -> list[Utterance | BaseException]:
         """The replies, or why there is none. One that fails lets the others finish the request that they are in, and
-        stops them before the next; a spent budget of the phase stops nobody, as it does when the run is resumed."""
+        stops them before the next; a spent budget of the phase does not, live or resumed."""
         halt = Halt(branches=len(numbers))
 
         async def draw(number: int) -> Utterance:

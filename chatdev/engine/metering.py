@@ -112,7 +112,7 @@ class Meter:
         return replace(reply, usage=usage)
 
     def _wire_cap(self, request: Request, admitted: AdmittedCall) -> int | None:
-        """What the request must say; nothing, where the model cannot say more anyhow."""
+        """Cap of tokens to send; None if the model's reply cannot be longer anyway."""
         if admitted.tightest is None and request.sampling.max_tokens is None:
             return None
         cap, prompt = self._refused.get(request.sampling.model, (math.inf, 0))
@@ -175,7 +175,7 @@ class BudgetedModel:
 
 
 def _stopped_itself(request: Request, reply: Reply) -> bool:
-    """Whether the reply was cut because nothing more of it was wanted, and not by a budget."""
+    """Whether `stop_when`, and not a budget, cut the reply."""
     return request.stop_when is not None and request.stop_when(reply.text)
 
 

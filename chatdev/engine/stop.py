@@ -15,7 +15,7 @@ from chatdev.plain_values import load_json
 
 Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget"]
 
-SAME_CALLS = 3  # so many equal tool calls in a turn are a loop, the last of them not performed; so are equal results
+SAME_CALLS = 3  # equal tool calls, or equal results, in a turn that make a loop; the last call is not performed
 SAME_AGAIN = 2  # consecutive deliveries that change nothing end a phase (ChatDev §3.1)
 
 
@@ -170,7 +170,7 @@ BEFORE_NEXT_ROUND = goes_in_circles | last_round
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One round, blanks and line ends aside; `instruction` is None where the opening or nobody instructed."""
+    """One round without blanks and line ends; `instruction` is None in the opening round and without an instructor."""
 
     instruction: str | None
     response: str
@@ -204,7 +204,7 @@ class LoopDetector:
     _times: int = 0
     """How often in a row it said so."""
     _loop: str = ""
-    """What looped since the round began."""
+    """Loop found since the round began."""
 
     def see_instruction(self, text: str) -> None:
         """The instructor has spoken."""

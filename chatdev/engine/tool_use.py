@@ -131,7 +131,7 @@ def _note_failure(context: RunContext, name: str, place: Place, failed: ToolFail
 
 
 def failed_verdict(context: RunContext, error: ToolError) -> Verdict:
-    """What a tool that could not do its work says as its result; nothing is worth less."""
+    """Verdict of a tool that failed; no verdict ranks lower."""
     return Verdict(False, context.say_problem("tool_failed", why=str(error)), _NOT_JUDGED)
 
 
@@ -153,7 +153,7 @@ def fingerprint(software: Mapping[str, bytes]) -> str:
 
 
 def _notes(value: Any) -> list[str]:
-    """What a verdict tells whoever has the run made."""
+    """Notes of a verdict for the user of the run."""
     notes = value.get("notes") if isinstance(value, dict) else None
     return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
 

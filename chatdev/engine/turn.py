@@ -125,7 +125,7 @@ class Turn:
 
 
 def warm(agent: Agent, repeats: int) -> Agent:
-    """The agent at the temperature for so many repetitions; one that is left to the server stays there."""
+    """The agent with the temperature for this number of repetitions; unchanged where the server chooses it."""
     model = agent.role_model
     own = model.sampling.temperature
     if not repeats or own is None:

@@ -179,7 +179,7 @@ class Reader:
                 why = gone.why or _reason(status)
                 if why:
                     return b"", why
-            except BaseException:  # Ctrl-C, or nobody waits: its answer would be taken for that to the next call
+            except BaseException:  # Ctrl-C or cancellation: a late answer would be taken for that to the next call
                 self.end()
                 raise
         return b"", _KILLED_TWICE

@@ -1,5 +1,5 @@
-"""What can go wrong with one attempt to get a reply: what it means, what is learned from it, and when the next attempt
-is made (tenacity).
+"""Failures of one attempt to get a reply: their meaning, the lessons for later calls, and the wait before the next
+attempt (tenacity).
 
 Parameters that a model does not take are learned from its first complaint and left out of all later calls
 (`Adaptations`).
@@ -125,7 +125,7 @@ class Complaint:
         return self.status == 413 or (self.status != 429 and any(sign in signs for sign in _OVERFLOW))
 
     def _is_about_pictures(self, model: str, pictures_for: str | None) -> bool:
-        """Whether the pictures of a request are what is wrong (llama.cpp says so with 500, routers with 404)."""
+        """Whether the server rejects the pictures of a request (llama.cpp with 500, routers with 404)."""
         if pictures_for is None or self.status in (*_MAY_PASS, 401, 403):
             return False
         signs = _NO_PICTURES if self.status >= 500 else _PICTURES

@@ -80,7 +80,7 @@ class Models:
 
     def connect(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
                 key_env: Sourced | str | None = None) -> Connection | None:
-        """Where `get` finds the model, and with which key; None for the given one. Nothing is refused, nothing sent."""
+        """Connection that `get` would use, without checking or using it; None for the given model."""
         wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
         if self._given is not None and wanted.value == self._given_name:
             return None

@@ -142,8 +142,7 @@ class _Lexed:
         return bool(self.opened)
 
     def take(self, line: str) -> None:
-        """Go on by a line. A fence outside of spans is no source, and it does not end a string in backquotes, or nobody
-        could write it there."""
+        """Go on by a line. A fence outside of spans is no source; inside a string in backquotes it is text."""
         if self._word:
             if line.strip().rstrip(";,)") == self._word:
                 self.opened = self._word = ""

@@ -15,7 +15,7 @@ from chatdev.replies.fences import NEWEST, Fence, closes, fence_of, lines_of, sc
 from chatdev.replies.file_names import name_on
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
-_LONGEST = 300  # a marker and its decoration stand within so many characters
+_LONGEST = 300  # most characters of a marker with its decoration
 _BLANK = r"[ \t\u3000]"
 _DECORATION = rf"{_BLANK}*(?:(?:[-*+•>]|#{{1,6}}|\d{{1,2}}[.)]){_BLANK}+)?(?P<wrap>[*_]{{1,3}}|`{{1,2}}(?!`)|){_BLANK}*"
 _MARKER = re.compile(

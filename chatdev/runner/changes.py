@@ -26,8 +26,7 @@ class Applied:
 
 
 def change_of(folder: Path) -> Changeset:
-    """What the run in `folder` changed, as its software is now. Raises ConfigError where nothing was handed in to
-    it."""
+    """Changes by the run in `folder` to the software handed in. Raises ConfigError for a run without such software."""
     return _read(folder)[1]
 
 

@@ -31,7 +31,7 @@ from chatdev.runner.places import KnownInputs, NamedPlace, find_places
 from chatdev.runner.toolbox import KnownTools
 
 Trusted = bool | Collection[str]
-"""Whom the user trusts beside those on record: everybody, nobody, or whose digests these are."""
+"""Trust in addition to that on record: in all, in none, or in these digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Stranger:
                      datetime.now(UTC).isoformat(timespec="seconds"))
 
     def describe(self) -> str:
-        """What it names, line by line."""
+        """The named addresses, keys and files, one a line."""
         return "\n".join((f"{self.describe_self()} names:", *(f"  {line}" for line in self.names)))
 
     def describe_self(self) -> str:

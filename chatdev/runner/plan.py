@@ -64,7 +64,7 @@ class NewFolder:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is on record of a run, and how closely the session keeps to it (the last six are those of `Record`)."""
+    """Record of a run, and how closely the session follows it (the last six fields are those of `Record`)."""
 
     recorded: RecordedRun
     finished: Mapping[str, Finished]
@@ -97,7 +97,7 @@ class RunPlan:
     follows: Path | None = None
     """The journal of a finished run whose long-term memory this one begins with."""
     notes: Sequence[str] = ()
-    """What is not as it was in the run that this one goes on with."""
+    """Differences from the run that this one continues."""
 
 
 def refuse_odd_bytes(folder: Path) -> None:

@@ -37,7 +37,7 @@ from chatdev.workspace.run_folder import RunFolder
 
 @dataclass(slots=True)
 class Resources:
-    """What a session has to work with; what it opens here is closed at its end."""
+    """Resources of a session; those opened here are closed at its end."""
 
     options: RunOptions
     user: UserSettings
@@ -105,8 +105,8 @@ class RoleModels:
         return self._role_models
 
     def connections(self) -> Mapping[tuple[str, str], Connection | None]:
-        """Where the model of every role in every phase is asked, and with which key; None for a model that is an
-        object. Nothing is sent."""
+        """Connection (address and key) of every role's model in every phase, without using it; None for a model
+        object."""
         choices = {(phase, role): self._choose(phase, role) for phase, role in self._all_roles()}
         return {key: self.models.connect(one.name, one.address, one.key_env) for key, one in choices.items()}
 
@@ -186,8 +186,8 @@ def find_role_models(word: CompanyWord, options: RunOptions, user: UserSettings,
 
 
 def find_connections(word: CompanyWord, options: RunOptions) -> Collection[Connection | None]:
-    """Where the models of a company's roles are asked; None for one that is an object. Nothing is opened, nothing sent.
-    Raises ConfigError."""
+    """Connections of the models of a company's roles, without opening them; None for a model object. Raises
+    ConfigError."""
     models = open_models(given=options.own_model, api_key=options.api_key)
     return find_role_models(word, options, user_settings(), models).connections().values()
 

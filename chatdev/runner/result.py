@@ -60,7 +60,7 @@ class Run:
     limits: Limits = field(default_factory=Limits)
     """What the run may spend."""
     spent: Spending = field(default_factory=Spending)
-    """What it has spent, over all its sessions."""
+    """Spending over all its sessions."""
     notes: list[str] = field(default_factory=list)
     change: str = ""
     """The files that differ from what was handed in, and in how many lines; the patch is `run/change.patch`."""

@@ -93,7 +93,7 @@ def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) 
 
 
 def _at_least_nothing(spent: N) -> N:
-    """What a journal says was spent: nobody gets anything back. Raises JournalError for what is no amount."""
+    """The amount, if it can have been spent. Raises JournalError for a negative or infinite one."""
     if not 0 <= spent < inf:
         raise JournalError(f"the journal says that {spent} was spent, which is no amount; it is damaged")
     return spent

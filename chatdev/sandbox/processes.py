@@ -33,8 +33,7 @@ def process_tree(root: int) -> list[int]:
 
 
 def make_way(pids: Sequence[int]) -> None:
-    """Let a crowd of processes have the processor when nobody else wants it: whoever looks at them takes turns with
-    each, and would come too late."""
+    """Lower the priority of a crowd of processes, so that the one that measures them gets the processor in time."""
     if len(pids) > _CROWD:
         for pid in pids:
             with contextlib.suppress(OSError):  # it has ended

@@ -37,7 +37,7 @@ class RepositoryMap:
 
 
 def map_repository(files: Mapping[str, str | bytes], request: str, tokens: int) -> RepositoryMap:
-    """The map of `files` for whoever is to do what a request says, in about so many tokens."""
+    """Overview of `files` for the agent that carries out a request, in about `tokens` tokens."""
     texts = {path: text for path, content in files.items() if (text := _text(content)) is not None}
     room = tokens * _CHARACTERS
     if texts.keys() == files.keys() and sum(map(_shown_size, texts, texts.values())) <= room:

@@ -116,7 +116,7 @@ def _note(part: Path) -> Path:
 
 
 def _read_note(note: Path, size: int) -> list[int]:
-    """Where the pieces end; nothing when the note does not fit a file of `size` bytes."""
+    """Ends of the pieces; empty if the note does not fit a file of `size` bytes."""
     lines = note.read_text().splitlines() if note.exists() else []
     ends = [int(line) for line in lines if line.isdecimal()]
     return ends if len(ends) == len(lines) and all(end <= size for end in ends) else []

@@ -73,7 +73,7 @@ class LocalModel:
             return self._client
 
     async def _wait(self, seconds: float) -> None:
-        """Wait before another attempt, unless nobody is left to answer it."""
+        """Wait before another attempt. Raises ModelUnavailable if the server has ended."""
         if not self._server.is_running:
             raise ModelUnavailable("the local model's server ended")
         await asyncio.sleep(seconds)
