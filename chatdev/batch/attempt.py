@@ -71,14 +71,14 @@ class Allowance:
         return Budget(Limits(tokens=tokens, cost=cost), Spending(0, spent.tokens, spent.cost), sharers)
 
     def exceeded_reason(self, spent: Expense) -> str:
-        """Why what is done is no success: more was spent than may be; empty when it was not."""
+        """Reason why a finished batch is no success: overspending; empty if there was none."""
         if self.tokens is not None and spent.tokens > self.tokens:
             return f"the budget of {self.tokens} tokens is exceeded (spent: {spent.tokens})"
         over = self.cost is not None and (spent.cost is None or spent.cost > self.cost)
         return f"the budget of ${self.cost:g} is exceeded (spent: ${spent.cost or 0:.4f})" if over else ""
 
     def stop_reason(self, spent: Expense) -> str:
-        """Why no further job may be begun; empty as long as one may."""
+        """Reason to begin no further job; empty while one may begin."""
         if self.tokens is not None and spent.tokens >= self.tokens:
             return f"the budget of {self.tokens} tokens is used up (spent: {spent.tokens})"
         if self.cost is None:

@@ -175,7 +175,7 @@ class Ledger:
         return found
 
     def expense(self) -> Expense:
-        """What all attempts of all workers are known to have cost; the dollars None as soon as one price is unknown."""
+        """Known expense of all attempts of all workers; dollars are None if one price is unknown."""
         cost, tokens = _JOBS.c.cost, _JOBS.c.tokens
         with self._transaction(reading=True) as connection:
             jobs, priced, dollars, total = connection.execute(sql.select(

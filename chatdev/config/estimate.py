@@ -1,4 +1,4 @@
-"""What a run may take: calls, tokens and cost, by simple rules."""
+"""Estimate of a run's calls, tokens and cost by simple rules."""
 
 from __future__ import annotations
 

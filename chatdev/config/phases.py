@@ -1,4 +1,4 @@
-"""What a company's YAML may say of a phase, and the limits that hold for it with a model."""
+"""Fields of a phase in a company's YAML, and its limits with a given model."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def names_read(reads: Sequence[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PhaseLimits:
-    """How long one execution of a phase may last: what the phase asks for, as far as the model's profile lets it."""
+    """Limits of one execution of a phase: those of the phase, within those of the model's profile."""
 
     rounds: int
     """Most rounds; 1 without an instructor and without feedback."""
@@ -181,7 +181,7 @@ class PhaseLimits:
     window: int | None
     """Exchanges that are remembered beside the opening; None: all."""
     budget: Limits
-    """What its calls may take, reflections apart."""
+    """Budget of its calls, without reflections."""
     reflections: int
     """Most attempts to draw the conclusion that the pair did not."""
     drafts: int = 1

@@ -56,7 +56,7 @@ class Price(StrictModel):
 
 
 class Sizes(StrictModel):
-    """How much a model is asked for at a time. Templates name these as `sizes.commands` and so on; the numbers may
+    """Amounts that a model is asked for at a time. Templates name these as `sizes.commands` and so on; the numbers may
     also stand in `solution.most` and `model.max_tokens`, by their names."""
 
     program: Literal["small", "any"] = "any"

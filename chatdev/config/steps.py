@@ -18,7 +18,7 @@ Phases = Mapping[str, Phase]
 
 
 class Step(StrictModel):
-    """What every step may say, and the questions that every kind answers."""
+    """Fields of every step, and the methods of every kind."""
 
     kind: ClassVar[str]
     """The word that begins the step in YAML; events name the kind by it."""

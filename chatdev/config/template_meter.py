@@ -1,4 +1,4 @@
-"""What one rendering of a template takes: counted while it goes on, and refused beyond its limits."""
+"""Meter of a template's rendering: counts its output and steps, and refuses what exceeds the limits."""
 
 from __future__ import annotations
 

@@ -207,8 +207,8 @@ class Deliveries:
         return describe_problems(error.problems, self.context.company.protocol.problems)
 
     async def _objections(self, delivery: Any) -> str:
-        """Why the target does not accept the delivery, in words; empty when it does. Raises Unreadable where that takes
-        too long to say."""
+        """Objections of the target to the delivery, in words; empty if it accepts. Raises Unreadable where the check
+        takes too long."""
         templates, objections, asked = self.context.company.protocol.problems, self.target.objections, [*self.asked]
         problems = (await read_reply(objections, delivery, asked) if self.target.keeps_versions
                     else objections(delivery, asked))

@@ -1,9 +1,9 @@
 """Drafts: a delivery is drawn several times, each draft is tried on the same version, and the best one stands.
 
 They are drawn in waves, as many at once as the model's profile allows, and judged one after another in the order of
-their numbers; so what is chosen does not depend on which reply arrives first. Drawing stops at the first draft for
-which nothing is left to want. Each request and each verdict is an activity, so that a resumed run goes on with the
-draft that is missing.
+their numbers; so what is chosen does not depend on which reply arrives first. Drawing stops at the first draft that
+cannot be improved on. Each request and each verdict is an activity, so that a resumed run goes on with the draft that
+is missing.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def merge_users(messages: Iterable[Message]) -> list[Message]:
 
 
 def _entries_for(speaker: Speaker, utterance: Utterance) -> Sequence[Entry]:
-    """What one side remembers of an utterance."""
+    """Entries of one side's memory for an utterance."""
     if utterance.speaker == speaker:
         steps = (Entry(step, is_step=True) for step in utterance.steps)
         return (*steps, *([] if utterance.dropped else [Entry(Message("assistant", utterance.text))]))

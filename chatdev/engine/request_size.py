@@ -1,4 +1,4 @@
-"""How large a request is, counted before it is sent: one that cannot fit its model's window is not paid for."""
+"""Size of a request, checked before it is sent: one that exceeds its model's context window is not paid for."""
 
 from __future__ import annotations
 

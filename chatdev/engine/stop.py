@@ -47,7 +47,7 @@ class DialogueProgress:
     """Whether the feedback passes."""
     answer: str = field(default="")
     report: str = ""
-    """What the feedback said last."""
+    """Latest report of the feedback."""
     semantics: int = SEMANTICS
     """See `RunSettings`."""
 
@@ -92,7 +92,7 @@ class DialogueProgress:
         self.same = self.same + 1 if unchanged or insists else 0
 
     def see_failed_round(self, text: str, *, refused: bool) -> None:
-        """No attempt of the round was kept; `refused`: the last one could be read, and was worse than before."""
+        """Record a round without a kept attempt; `refused`: the last one was readable, and worse than before."""
         self.loops.see_response(text, delivered=False)
         self.event = "refused" if refused else "other"
         self.same += refused

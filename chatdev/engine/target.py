@@ -1,4 +1,4 @@
-"""What a phase writes to: a name of long-term memory, or the software (design §3)."""
+"""Targets of a phase: a name of long-term memory, or the software (design §3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chatdev.replies import FilesDelivery, ReplyProblem, example_part, objection
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What a delivery that was accepted has changed."""
+    """Change made by an accepted delivery."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Acceptance:
 
 
 class Target(Protocol):
-    """Where the deliveries of a phase go."""
+    """Destination of a phase's deliveries."""
 
     keeps_versions: bool
     """Whether a delivery is judged before it is accepted, each version once, and the best one stands at the end."""

@@ -26,7 +26,7 @@ CHARACTERS_PER_TOKEN = 3  # on the safe side for code; only used to trim before 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """What the turns over one short-term memory share."""
+    """State shared by the turns over one short-term memory."""
 
     context: RunContext
     memory: ShortTermMemory
@@ -155,7 +155,7 @@ def _may_continue(agent: Agent) -> bool:
 
 
 def _is_worth_continuing(reply: Reply, continuation: int) -> bool:
-    """Whether the reply was cut, and this continuation would bring something else than more of the same."""
+    """Whether the reply was cut and a continuation would not only repeat it."""
     if reply.finish != "length" or reply.tool_calls or not reply.text.strip():
         return False
     return not (goes_in_circles(reply.text) or (continuation > 1 and counts_on(reply.text)))

@@ -1,4 +1,4 @@
-"""Where a model is asked, with which key, and by whose word: the one place where keys and addresses meet."""
+"""Address and key of a model, each with its origin: the one place where keys and addresses meet."""
 
 from __future__ import annotations
 

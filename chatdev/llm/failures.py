@@ -88,11 +88,11 @@ class Complaint:
 
     @property
     def shown_text(self) -> str:
-        """What the server says, as long as a person reads it."""
+        """Message of the server, cut to a readable length."""
         return self.text[:SHOWN]
 
     def failure(self, model: str, url: str, *, tools: bool, pictures_for: str | None = None) -> Exception:
-        """What it means: Transient, or the error of a request that no retry helps, with what to do about it.
+        """Meaning of a failure: Transient, or the error of a request that no retry helps, with the fix.
 
         `tools` says that the request offered native tools, `pictures_for` to which role it showed pictures.
         """
@@ -192,7 +192,7 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
 
 
 class Adaptations:
-    """What one endpoint's models refuse, by model name."""
+    """Parameters that one endpoint's models refuse, by model name."""
 
     def __init__(self) -> None:
         self._refused: dict[str, dict[str, str | None]] = {}

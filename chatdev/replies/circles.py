@@ -72,7 +72,7 @@ def _limits(unit: str) -> tuple[_Limit, ...]:
 
 
 def _repetition(text: str) -> tuple[str, int]:
-    """What the text ends with again and again without anything between, and how often; empty where it does not."""
+    """Unit that the text's end repeats, and the number of repetitions; empty without any."""
     size = len(text) - _END - text.rfind(text[-_END:], 0, max(len(text) - 1, 0))
     if len(text) <= _END or size > len(text) - _END:
         return "", 0

@@ -46,8 +46,8 @@ class FencedBlock:
 
 
 Unfenced = Callable[[Sequence[str], int], tuple[int, bool] | None]
-"""Where the block ends that begins at a line without a fence (the index of the line behind it), and whether it is
-whole; None where none begins."""
+"""End of an unfenced block that begins at a line (index of the line behind it), and whether it is whole; None without
+one."""
 
 
 def lines_of(text: str) -> list[str]:

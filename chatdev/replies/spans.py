@@ -1,4 +1,4 @@
-"""What goes over several lines of a source: strings, comments, here-documents. A fence within one is part of the source
+"""Spans of source over several lines: strings, comments, here-documents. A fence within one is part of the source
 and not the end of its block.
 
 Lexers of a few words for each language: what ends on its line is passed over, what goes on is followed to its end. They

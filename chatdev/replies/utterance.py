@@ -1,5 +1,5 @@
-"""What an utterance says beside its solution: the marker it begins with, thoughts, tool calls, and how a cut one is
-joined to its continuation."""
+"""Parts of an utterance beside its solution: marker, thoughts and tool calls; and the joining of a cut one with its
+continuation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _THOUGHT_END = re.compile(r"(?<!`)</think(?:ing)?>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What a text begins with (None: no marker) and the text that is meant."""
+    """Marker a text begins with (None: none), and the text without it."""
 
     kind: Literal["solution", "question"] | None
     body: str

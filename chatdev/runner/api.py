@@ -1,4 +1,4 @@
-"""What the library offers: load a company and run it, resume a run, replay one."""
+"""Public library: load a company and run it, resume a run, replay one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run changed of software that was handed in, and putting it into the user's own folder."""
+"""Changes of a run to software that was handed in, and how they are put into the user's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user says about a run: its options, as keyword arguments and as one value."""
+"""Options of a run, as keyword arguments and as one value."""
 
 from __future__ import annotations
 

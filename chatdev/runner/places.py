@@ -49,8 +49,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class KnownInputs:
-    """Where the values of a run's inputs come from beside the company's defaults: those that the user has given just
-    now, and those on record."""
+    """Values of a run's inputs beside the company's defaults: those the user gave now, and those on record."""
 
     given: Mapping[str, Any] = field(default_factory=dict)
     recorded: Mapping[str, Any] = field(default_factory=dict)

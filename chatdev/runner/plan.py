@@ -1,6 +1,5 @@
-"""What a session of a run is to do, as a value: a new run, a resumed one, a fork, a follow-up or a replay.
-
-Planning asks and refuses; it makes nothing but the locks and folders of the session, which end with it.
+"""Plan of a session, as a value: a new run, a resumed one, a fork, a follow-up or a replay. Planning may ask or refuse,
+and makes only the locks and folders of the session.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class RunPlan:
     folder: RunFolder | NewFolder
     past: Past | None = None
     spent: Spending = field(default_factory=Spending)
-    """What earlier sessions of the run spent."""
+    """Spending of earlier sessions of the run."""
     follows: Path | None = None
     """The journal of a finished run whose long-term memory this one begins with."""
     notes: Sequence[str] = ()
@@ -277,7 +276,7 @@ def _folder_beside(path: Path, resources: Resources) -> NewFolder:
 
 
 def _software_at(folder: str | Path | None) -> HandedIn:
-    """What the user hands in, without the values of secrets."""
+    """Inputs of the user, without the values of secrets."""
     if folder is None:
         return HandedIn()
     if not Path(folder).is_dir():

@@ -1,4 +1,4 @@
-"""What a run leaves."""
+"""Result of a run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Run:
     error: ChatDevError | None = None
     usage: RunUsage = field(default_factory=RunUsage)
     limits: Limits = field(default_factory=Limits)
-    """What the run may spend."""
+    """Budget of the run."""
     spent: Spending = field(default_factory=Spending)
     """Spending over all its sessions."""
     notes: list[str] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""What the kernel holds in memory for the processes of a sandbox and no process shows: the folders that stand in
-memory, and what lies in sockets, sent and not yet received. Pipes are not counted: the kernel allows a user 64 MiB."""
+"""Kernel memory of a sandbox that no process shows: folders in memory, and data in sockets that was sent and not yet
+received. Pipes are not counted: the kernel allows a user 64 MiB."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What running processes take, as /proc tells it: memory, and files that are deleted and yet open. Where there is no
-/proc, nothing is known of them."""
+"""Resources of running processes by /proc: memory, and deleted files that are still open. Without /proc they are
+unknown."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def map_repository(files: Mapping[str, str | bytes], request: str, tokens: int) 
 
 
 def rank_files(texts: Mapping[str, str], request: str) -> Mapping[str, float]:
-    """How much each file has to do with a request: named in it, or with rare words of it in its path or its text."""
+    """Relevance of each file to a request: named in it, or with its rare words in path or text."""
     words = list(dict.fromkeys(word.lower() for word in _WORD.findall(request)))[:_MOST_WORDS]
     lower = {path: text.lower() for path, text in texts.items()}
     in_paths = {path: _words_of(path) for path in texts}

@@ -1,4 +1,4 @@
-"""Where the weights of a model come from: an HTTP download that resumes, or packages of the Python index."""
+"""Sources of a model's weights: a resumable HTTP download, or packages of the Python index."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ START_SECONDS = 180.0
 _LARGE_CONTEXT, _SMALL_CONTEXT = 16384, 8192
 _ENOUGH_MEMORY = 4 << 30
 _KEPT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "OMP_WAIT_POLICY")
-"""What the child gets of our environment."""
+"""Environment variables passed to the child."""
 
 
 class LocalModel:
