@@ -71,7 +71,7 @@ def _lines(text: str, *, everything: bool) -> Iterator[str]:
 
 
 def _rest_of_code(lines: int) -> Iterator[str]:
-    """That a block of code has so many lines more than are shown, if it has."""
+    """Note on the number of lines of a code block that are not shown; empty if all are."""
     if lines > 0:
         yield _more(lines)
 

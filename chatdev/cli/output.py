@@ -22,7 +22,7 @@ from typing import Any, TextIO
 from chatdev.cli.outcome import show_error
 from chatdev.errors import WorkspaceError
 
-_MOST_WAITING = 16 << 20  # bytes; then whoever writes waits, too
+_MOST_WAITING = 16 << 20  # bytes; then writers wait
 _MOMENT = 0.1  # seconds; what others write to the same terminal shall come after what was written before
 _PATIENCE = 1.0  # seconds between two attempts at a device that takes nothing now
 

@@ -92,7 +92,7 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan],
 
 
 def _checked_plan(make_plan: Callable[[], StudyPlan], allowance: Allowance) -> StudyPlan:
-    """The plan, checked, with the user's consent in it: workers can ask nobody."""
+    """The checked plan with the user's consent, for which workers cannot ask."""
     plan = make_plan()
     plan.study.check(plan.tasks, plan.variants, allowance)
     return plan._replace(study=plan.study.with_consent(plan.variants))
