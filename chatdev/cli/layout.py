@@ -34,7 +34,7 @@ def width() -> int:
 
 def first_line(text: str, beside: int = 20) -> str:
     """The first line that says something, with the next one where it only announces that; cut to what the terminal has
-    beside so many columns."""
+    beside `beside` columns."""
     said = islice((line.strip() for line in text.splitlines() if line.strip()), 2)
     line = next(said, "")
     if line.endswith(":"):

@@ -35,7 +35,7 @@ class StudyPlan(NamedTuple):
     study: Study
 
     def jobs_at_once(self, options: StudyOptions, workers: int) -> int:
-        """How many runs work at a time, of so many workers together."""
+        """Number of runs at a time, over all workers."""
         return options.jobs_at_once(workers, local=self.study.asks_local_model(self.variants))
 
 

@@ -1,6 +1,7 @@
-"""Tokens of model calls: estimated before a call, capped in its request, and counted afterwards. Only calls under a
-budget of tokens or dollars are metered; other requests stay unchanged. Caps are no part of a request's fingerprint, so
-that a run can be resumed with another budget.
+"""Tokens of model calls: estimated before a call, capped in its request, and counted afterwards.
+
+Only calls under a budget of tokens or dollars are metered; other requests stay unchanged. Caps are no part of a
+request's fingerprint, so that a run can be resumed with another budget.
 """
 
 from __future__ import annotations

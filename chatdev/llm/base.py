@@ -148,8 +148,9 @@ class Model(Protocol):
 
 
 def model_name(model: str | Model) -> str:
-    """Name of a model in settings and journals: the given name, or an object's `name`, else its class's name. Raises
-    ConfigError for other values.
+    """Name of a model in settings and journals: the given name, or an object's `name`, else its class's name.
+
+    Raises ConfigError for other values.
     """
     if isinstance(model, str):
         return model

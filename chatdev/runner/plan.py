@@ -1,5 +1,6 @@
-"""Plan of a session, as a value: a new run, a resumed one, a fork, a follow-up or a replay. Planning may ask or refuse,
-and makes only the locks and folders of the session.
+"""Plan of a session, as a value: a new run, a resumed one, a fork, a follow-up or a replay.
+
+Planning may ask or refuse, and makes only the locks and folders of the session.
 """
 
 from __future__ import annotations

@@ -22,9 +22,11 @@ _FOUND = "what was in the folder when the run was resumed"
 
 
 class Playback:
-    """Switch from playback to live. A session without a record is live from the beginning, one with a record from its
-    first live activity on. Until then the journal is `held` and writes nothing, so that a run which deviates from its
-    record is refused unchanged. `on_live` is called at the switch.
+    """Switch from playback to live.
+
+    A session without a record is live from the beginning, one with a record from its first live activity on. Until then
+    the journal is `held` and writes nothing, so that a run which deviates from its record is refused unchanged.
+    `on_live` is called at the switch.
     """
 
     def __init__(self, record: Record | None, journal: Journal, on_live: Callable[[], None]) -> None:

@@ -1,5 +1,6 @@
-"""Forms of a journal's records, checked because a journal may be damaged or written by a stranger. Fields of later
-versions may be missing in old journals, and unknown fields are ignored.
+"""Forms of a journal's records, checked because a journal may be damaged or written by a stranger.
+
+Fields of later versions may be missing in old journals, and unknown fields are ignored.
 """
 
 from __future__ import annotations
