@@ -1,5 +1,5 @@
 # The commands of README.md. `make` alone lists them.
-.PHONY: help setup run verilog plc process demo test check prove clean
+.PHONY: help setup run verilog plc process demo test check prove findings clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo 'make test [MODEL=1]                   set up and pass the tests; MODEL=1: with the local model too'
 	@echo 'make check                            ruff and mypy'
 	@echo 'make prove                            every study that asks no model, and the figures of its pages in docs/: over an hour'
+	@echo 'make findings                         run findings/*.sh and say which of them changed: no part of the tests, needs the network'
 	@echo 'make setup                            only set up'
 	@echo 'make clean                            remove what was built, but not the warehouse'
 
@@ -48,6 +49,9 @@ check:
 
 prove:
 	@scripts/prove
+
+findings:
+	@scripts/findings
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

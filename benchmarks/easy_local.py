@@ -1,4 +1,4 @@
-"""The tables of docs/evaluation.md on the easy tasks: companies with the local model on one set of them.
+"""The tables of docs/studies/easy-tasks.md on the easy tasks: companies with the local model on one set of them.
 
     python -m benchmarks.easy_local tuning|ablations|sealed-1|sealed-2|opened|again [--collect | --write]
 
@@ -71,7 +71,7 @@ def study_of(name: str) -> LocalStudy:
     """The study of a set."""
     return LocalStudy(
         f"easy-{name}", steps_of(name), RESULTS_FOLDER / f"easy_{name}.json",
-        RESULTS_FOLDER / f"easy_{name}_journals.tar.xz", ROOT / "docs" / "evaluation.md",
+        RESULTS_FOLDER / f"easy_{name}_journals.tar.xz", ROOT / "docs" / "studies" / "easy-tasks.md",
         (f"<!-- table: written by python -m benchmarks.easy_local {name} -->", f"<!-- end of easy {name} -->"))
 
 

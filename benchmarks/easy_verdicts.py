@@ -1,4 +1,4 @@
-"""What the trial of today says of the drafts that kept runs drew: a table in docs/evaluation.md.
+"""What the trial of today says of the drafts that kept runs drew: a table in docs/studies/easy-tasks.md.
 
     python -m benchmarks.easy_verdicts [--write]
 

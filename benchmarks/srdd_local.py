@@ -1,4 +1,4 @@
-"""The table of docs/evaluation.md: companies with the local model on tasks that carry hidden tests.
+"""The table of docs/studies/srdd.md: companies with the local model on tasks that carry hidden tests.
 
     python -m benchmarks.srdd_local [--collect | --write]
 
@@ -30,7 +30,8 @@ STUDY = LocalStudy(
      (*_SRDD, "--companies", f"pipeline,{TALKING}", "--limit", "4", "--ablations", "--only", "pipeline",
       "--only", f"{TALKING} without*"),
      ("judge", "--study", "local", "--variants", f"single,{TALKING}", "--judge", MODEL, "--record", str(JUDGEMENTS))),
-    RESULTS_FOLDER / "srdd_local.json", RESULTS_FOLDER / "srdd_local_journals.tar.xz", ROOT / "docs" / "evaluation.md",
+    RESULTS_FOLDER / "srdd_local.json", RESULTS_FOLDER / "srdd_local_journals.tar.xz",
+    ROOT / "docs" / "studies" / "srdd.md",
     ("<!-- table: written by python -m benchmarks.srdd_local -->", "<!-- end of table -->"))
 
 

@@ -23,7 +23,7 @@ class Origin(Enum):
     ENVIRONMENT = "the environment"
     SETTINGS = "the settings file"
     DEFAULT = "the default"
-    """What chatdev takes where nobody says anything: OpenAI's own address."""
+    """The default address: OpenAI's own."""
     DOTENV = ".env"
     """The `.env` of the working folder, which may be somebody else's."""
     COMPANY = "the company"

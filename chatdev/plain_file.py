@@ -41,7 +41,7 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def read_named(path: Path, most: int = MOST_NAMED) -> bytes:
-    """The content of a file that the user named, of at most so many bytes: a link is followed, and a pipe of the shell
+    """The content of a file that the user named, of at most `most` bytes: a link is followed, and a pipe of the shell
     (`/dev/stdin`, `<(…)`) is read to its end. Raises OSError in words for other pipes and devices, which may never end,
     for a larger file, and for what can be no name."""
     try:
@@ -61,7 +61,7 @@ def read_named(path: Path, most: int = MOST_NAMED) -> bytes:
 
 
 def read_plain(path: Path, most: int) -> bytes:
-    """The content of a file of at most so many bytes. Raises OSError as `open_plain` does, and for a larger one."""
+    """The content of a file of at most `most` bytes. Raises OSError as `open_plain` does, and for a larger one."""
     with os.fdopen(open_plain(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         content = file.read(size + 1) if size <= most else b""

@@ -57,7 +57,7 @@ def load_json(text: str, *, strict: bool = True) -> Any:
 
 
 def check_depth(value: Any, deepest: int = _DEEPEST) -> None:
-    """Raise ValueError for JSON values that are nested deeper than so many levels."""
+    """Raise ValueError for JSON values that are nested deeper than `deepest` levels."""
     level = [value]
     for _ in range(deepest):
         level = [child for parent in level for child in _children(parent)]

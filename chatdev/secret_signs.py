@@ -135,7 +135,7 @@ def _is_made_by_provider(value: str) -> bool:
 
 
 def generated_parts(address: str) -> list[str]:
-    """What in the path and query of an address nobody would write by hand; nothing of another text."""
+    """Generated-looking parts of an address's path and query; empty for other texts."""
     parts = _BETWEEN.split(address)[2:] if "://" in address else []
     return [part for part in parts if _looks_generated(part)]
 
@@ -154,7 +154,7 @@ def _is_ordinary(value: str, sign: NameSign) -> bool:
 
 
 def _looks_generated(value: str) -> bool:
-    """Whether nobody would write it by hand: long, without blanks, of mixed characters."""
+    """Whether the text looks generated: long, without blanks, of mixed characters."""
     if len(value) < 16 or any(map(str.isspace, value)) or _is_path(value):
         return False
     if _is_name_or_number(value) or _COMPOSED.fullmatch(value) or _ADDRESS.fullmatch(value):

@@ -1,3 +1,3 @@
 """The version of the package, written down here and nowhere else; setup.py reads it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

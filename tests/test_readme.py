@@ -44,8 +44,9 @@ def test_the_library_example_runs(chat_server: ChatServer, here: Path, monkeypat
     assert "nothing to do" in printed
 
 
-PAGES = [page.relative_to(ROOT).as_posix() for pattern in ("*.md", "docs/*.md", "srdd/*.md", "company_config/**/*.md",
-                                                           "chatdev/**/*.md") for page in sorted(ROOT.glob(pattern))]
+PAGES = [page.relative_to(ROOT).as_posix()
+         for pattern in ("*.md", "docs/**/*.md", "srdd/*.md", "company_config/**/*.md", "chatdev/**/*.md")
+         for page in sorted(ROOT.glob(pattern))]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -31,6 +31,12 @@ PUBLISHED = {  # documented imports: of hidden tests (docs/evaluation.md) and of
     "batch/ray_cluster.py": {"joined"},
 }
 MOST_COMPLEX = {False: 20, True: 26}  # functions above complexity 10: of the core, and of departments
+FUNCTION = 60  # lines of the longest function
+SUBJECT, COMMITS = 72, 50  # characters of a commit's subject, in the latest commits
+OLDER_THAN_THE_RULE = {  # subjects that cannot be changed any more
+    "chatdev: the manual comes with the program where a structure was agreed on",
+    "software: whole numbers in checks; what another source takes in starts nothing",
+}
 TEST_NAME = 70  # characters, at which a name is too long
 MANY_FILES = 5  # above which a folder needs a README
 NO_README = {  # patterns of folders that need none, and why
@@ -52,6 +58,13 @@ def test_public_classes_have_names_of_their_own() -> None:
 def test_no_function_is_named_by_a_participle_or_adverb() -> None:
     found = [line.replace(":", " ").split() for line in TREE.participles(top_level=True)]
     assert [line for line in found if line[2] not in PUBLISHED.get(line[0], ())] == []
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = [f"{module.path} {node.name}: {node.end_lineno - node.lineno + 1} lines"
+            for module in TREE.modules for node in module.functions()
+            if node.end_lineno is not None and node.end_lineno - node.lineno >= FUNCTION]
+    assert long == []
 
 
 def test_few_functions_are_complex_and_none_very() -> None:
@@ -91,16 +104,26 @@ def test_every_test_has_a_limit_of_time(pytestconfig: pytest.Config) -> None:
     assert 0 < float(pytestconfig.getini("timeout")) <= 300
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout of git: there is no history")
+def test_subjects_of_the_latest_commits_are_short() -> None:
+    subjects = _git("log", f"-{COMMITS}", "--no-merges", "--format=%s").splitlines()
+    assert subjects, "the history is empty"
+    assert [one for one in subjects if len(one) > SUBJECT and one not in OLDER_THAN_THE_RULE] == []
+
+
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout of git: there is no list of tracked files")
 def test_every_folder_with_many_files_says_what_lives_there() -> None:
-    tracked = subprocess.run(["git", "-c", "safe.directory=*", "ls-files", "-z"], cwd=ROOT, check=True, text=True,
-                             capture_output=True).stdout
-    paths = [PurePosixPath(name) for name in tracked.split("\0") if name]
+    paths = [PurePosixPath(name) for name in _git("ls-files", "-z").split("\0") if name]
     large = {folder for folder, files in Counter(path.parent for path in paths).items() if files > MANY_FILES}
     described = {path.parent for path in paths if path.name == "README.md"}
     assert PurePosixPath("chatdev/engine") in large, "the list of files is wrong"
     assert sorted(str(folder) for folder in large - described
                   if not any(folder.match(pattern) for pattern in NO_README)) == []
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", "-c", "safe.directory=*", *arguments], cwd=ROOT, check=True, text=True,
+                          capture_output=True).stdout
 
 
 @pytest.mark.parametrize("readme", [path for part in ("benchmarks", "chatdev", "tests")

@@ -36,7 +36,7 @@ class Expense:
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> Expense:
-        """What a result says in `cost` and `tokens`; nothing, where it does not speak of them."""
+        """Expense in `cost` and `tokens` of a result; zero where they are absent."""
         cost, tokens = result.get("cost", 0.0), result.get("tokens", 0)
         whole = cls(float(cost) if _is_number(cost) else None, int(tokens) if _is_number(tokens) else 0)
         return whole - cls(result.get("cost_before", 0.0), result.get("tokens_before", 0))
@@ -60,8 +60,7 @@ class Allowance:
     workers: int = 1
 
     def budget(self, spent: Expense, sharers: int) -> Budget | None:
-        """What is left of it for one worker after so much, as the calls of that many jobs at once reserve it; None
-        without a limit."""
+        """Budget of one worker after `spent`, shared by the calls of `sharers` jobs at a time; None without a limit."""
         if self.cost is None and self.tokens is None:
             return None
         tokens, cost, paid = self.tokens, self.cost, spent.cost or 0.0
@@ -72,14 +71,14 @@ class Allowance:
         return Budget(Limits(tokens=tokens, cost=cost), Spending(0, spent.tokens, spent.cost), sharers)
 
     def exceeded_reason(self, spent: Expense) -> str:
-        """Why what is done is no success: more was spent than may be; empty when it was not."""
+        """Reason why a finished batch is no success: overspending; empty if there was none."""
         if self.tokens is not None and spent.tokens > self.tokens:
             return f"the budget of {self.tokens} tokens is exceeded (spent: {spent.tokens})"
         over = self.cost is not None and (spent.cost is None or spent.cost > self.cost)
         return f"the budget of ${self.cost:g} is exceeded (spent: ${spent.cost or 0:.4f})" if over else ""
 
     def stop_reason(self, spent: Expense) -> str:
-        """Why no further job may be begun; empty as long as one may."""
+        """Reason to begin no further job; empty while one may begin."""
         if self.tokens is not None and spent.tokens >= self.tokens:
             return f"the budget of {self.tokens} tokens is used up (spent: {spent.tokens})"
         if self.cost is None:

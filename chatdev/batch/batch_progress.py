@@ -1,4 +1,4 @@
-"""How far a batch is: counts, running means of the results, what was spent, and when it will be done."""
+"""Progress of a batch: counts, running means of the results, spending, and expected end."""
 
 from __future__ import annotations
 

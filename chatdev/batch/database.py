@@ -132,8 +132,8 @@ class RetryingExecutor:
         return value
 
     async def run_shielded(self, call: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
-        """`run`, also when the task is cancelled meanwhile: then the call gets some seconds to end, and `undo` gets
-        the value that nobody will see."""
+        """`run`, also when the task is cancelled meanwhile: then the call gets some seconds to end, and `undo` gets its
+        unused value."""
         doing = asyncio.ensure_future(self.run(call))
         try:
             return await asyncio.shield(doing)

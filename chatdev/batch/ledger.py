@@ -114,8 +114,8 @@ class Ledger:
         return len(new)
 
     def claim(self, worker: str) -> JobClaim | None:
-        """A job to do now: one that nobody has, those tried before last, else one whose worker has not been heard of;
-        None when there is none (perhaps because others are at the last ones)."""
+        """The next job: an open one (those tried before come last), else one whose worker fell silent; None if there is
+        none, perhaps because other workers have the last ones."""
         lost = sql.and_(_JOBS.c.state == "running", _JOBS.c.lease_ends < clock(self._engine))
         with self._transaction(lasting=False) as connection:
             if claim := self._take(connection, worker, _JOBS.c.state == "open"):
@@ -153,8 +153,8 @@ class Ledger:
                 self._change(connection, claim, state="open", tries=claim.tries - 1)
 
     def release(self, worker: str) -> int:
-        """Let others have the jobs of a worker that is known to be dead without waiting for the end of its leases; how
-        many those are. Should it live after all, it keeps what nobody has claimed meanwhile."""
+        """End the leases of a dead worker's jobs at once; returns their number. If it is alive after all, it keeps jobs
+        that no other worker has claimed."""
         with self._transaction() as connection:
             return connection.execute(sql.update(_JOBS).where(
                 self._mine, _JOBS.c.state == "running", _JOBS.c.worker == worker).values(lease_ends=0.0)).rowcount
@@ -175,7 +175,7 @@ class Ledger:
         return found
 
     def expense(self) -> Expense:
-        """What all attempts of all workers are known to have cost; the dollars None as soon as one price is unknown."""
+        """Known expense of all attempts of all workers; dollars are None if one price is unknown."""
         cost, tokens = _JOBS.c.cost, _JOBS.c.tokens
         with self._transaction(reading=True) as connection:
             jobs, priced, dollars, total = connection.execute(sql.select(
@@ -270,7 +270,7 @@ def plain_json(values: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _at_least_nothing(spent: sql.Column[Any]) -> sql.ColumnElement[Any]:
-    """What a job has spent, as SQL: nobody gets anything back by a ledger."""
+    """Spending of a job as SQL; a negative amount in a ledger counts as 0."""
     return sql.case((spent < 0, 0), else_=spent)
 
 

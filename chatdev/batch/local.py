@@ -115,7 +115,7 @@ class _LocalEngine:
         return self._report(status="stopped", reason=reason) if reason else None
 
     def _stop_reason(self) -> str:
-        """Why no further job may be begun; empty as long as one may."""
+        """Reason to begin no further job; empty while one may begin."""
         if self._stop and self._stop.is_set():
             return "it was asked to stop"
         return self._no_more or self._allowance.stop_reason(self._tally.spent)
@@ -219,7 +219,7 @@ class _LocalEngine:
 
 
 class _CircuitBreaker:
-    """Work that sets `stop` after so many failures in a row."""
+    """Work that sets `stop` after `most` failures in a row."""
 
     def __init__(self, work: Work, most: int, stop: asyncio.Event) -> None:
         self.stop = stop

@@ -17,7 +17,7 @@ from chatdev.errors import ConfigError, MissingProgram
 if TYPE_CHECKING:
     from chatdev.batch.ledger import Ledger
 
-_FEWEST = 2  # workers, where nobody says how many and there is room for them
+_FEWEST = 2  # default number of workers, if there is room for them
 _STORE = 80 * 2**20  # bytes for objects that are shared; we share none, and Ray takes no less
 _CONNECT_SECONDS = 5.0  # seconds in which the head of a cluster must answer; Ray itself would wait for minutes
 _SETTINGS = {
@@ -83,7 +83,7 @@ class Cluster:
 
 @contextmanager
 def joined(address: str | None = None, workers: int | None = None) -> Iterator[Cluster]:
-    """The cluster whose head is at `address` (HOST:PORT; default: RAY_ADDRESS), for so many `workers` (default: one a
+    """The cluster whose head is at `address` (HOST:PORT; default: RAY_ADDRESS), for `workers` workers (default: one a
     machine). Without an address one is started, on this machine alone, and ended with the block.
 
     Raises MissingProgram without Ray, ConfigError when there is no cluster at the address.
@@ -128,7 +128,7 @@ def _nodes() -> list[dict[str, Any]]:
 
 
 def _refuse_silent_address(address: str) -> None:
-    """Raise ConfigError when nobody answers at an address."""
+    """Raise ConfigError if no server answers at an address."""
     host, _, port = address.rpartition(":")
     if not host or "/" in host or not port.isdigit():
         raise ConfigError(f"{address!r} is no address of a Ray cluster; give that of its head, e.g. 10.0.0.1:6379, and "

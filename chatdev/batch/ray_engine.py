@@ -46,7 +46,7 @@ async def work_through_on(cluster: Cluster, ledger: Ledger, work: Work, *, at_on
 
 
 def shares_of(at_once: int, workers: int) -> list[int]:
-    """So many jobs at once, spread over at most so many workers: what each gets."""
+    """Jobs at a time for each worker: `at_once` spread over at most `workers`."""
     workers = min(at_once, workers)
     return [at_once // workers + (number < at_once % workers) for number in range(workers)]
 

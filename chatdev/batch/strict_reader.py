@@ -171,6 +171,6 @@ def _check_words(file: Path, words: str, tables: Iterable[sql.Table]) -> None:
 
 
 def _odd_token(table: sql.Table, tokens: Iterable[str]) -> str:
-    """What in a table's or its index's own words chatdev does not write; empty where there is nothing."""
+    """First token in the SQL of a table or its index that chatdev does not write; empty if there is none."""
     ours = _WORDS | {table.name, *table.columns.keys(), *(str(index.name) for index in table.indexes)}
     return next((token for token in tokens if token not in ours and not token.isdecimal()), "")

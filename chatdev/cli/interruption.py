@@ -16,7 +16,7 @@ from chatdev.sandbox.children import kill_all_children
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SAME = 0.3  # seconds: shell and kernel may both tell of a closed terminal, which is one signal
-_WAKE = signal.SIGURG  # that nobody else sends, and that does nothing where it is not heeded
+_WAKE = signal.SIGURG  # sent by no other program, and ignored by default
 
 
 class _Signals:

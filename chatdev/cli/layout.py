@@ -34,7 +34,7 @@ def width() -> int:
 
 def first_line(text: str, beside: int = 20) -> str:
     """The first line that says something, with the next one where it only announces that; cut to what the terminal has
-    beside so many columns."""
+    beside `beside` columns."""
     said = islice((line.strip() for line in text.splitlines() if line.strip()), 2)
     line = next(said, "")
     if line.endswith(":"):
@@ -71,7 +71,7 @@ def _lines(text: str, *, everything: bool) -> Iterator[str]:
 
 
 def _rest_of_code(lines: int) -> Iterator[str]:
-    """That a block of code has so many lines more than are shown, if it has."""
+    """Note on the number of lines of a code block that are not shown; empty if all are."""
     if lines > 0:
         yield _more(lines)
 

@@ -1,4 +1,4 @@
-"""Standard output and standard error that never stand in the way of the work: what cannot be written goes nowhere, and
+"""Standard output and standard error, whose failures never stop a run: what cannot be written is dropped, and
 what cannot be written yet waits.
 
 A thread of its own writes, so that a run goes on at a terminal that somebody has stopped (Ctrl-S) and behind a slow
@@ -22,7 +22,7 @@ from typing import Any, TextIO
 from chatdev.cli.outcome import show_error
 from chatdev.errors import WorkspaceError
 
-_MOST_WAITING = 16 << 20  # bytes; then whoever writes waits, too
+_MOST_WAITING = 16 << 20  # bytes; then writers wait
 _MOMENT = 0.1  # seconds; what others write to the same terminal shall come after what was written before
 _PATIENCE = 1.0  # seconds between two attempts at a device that takes nothing now
 

@@ -35,7 +35,7 @@ class StudyPlan(NamedTuple):
     study: Study
 
     def jobs_at_once(self, options: StudyOptions, workers: int) -> int:
-        """How many runs work at a time, of so many workers together."""
+        """Number of runs at a time, over all workers."""
         return options.jobs_at_once(workers, local=self.study.asks_local_model(self.variants))
 
 
@@ -92,7 +92,7 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan],
 
 
 def _checked_plan(make_plan: Callable[[], StudyPlan], allowance: Allowance) -> StudyPlan:
-    """The plan, checked, with the user's consent in it: workers can ask nobody."""
+    """The checked plan with the user's consent, for which workers cannot ask."""
     plan = make_plan()
     plan.study.check(plan.tasks, plan.variants, allowance)
     return plan._replace(study=plan.study.with_consent(plan.variants))

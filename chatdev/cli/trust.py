@@ -108,7 +108,7 @@ def _remove(word: str) -> int:
 
 def ask_for_consent(act: Callable[[], T]) -> T:
     """What `act` returns. Where it wants the user's consent, a person at a terminal is asked, once, and their consent
-    put on record; where nobody can be asked, or says no, its ConsentMissing is raised."""
+    put on record; without a terminal, or on a no, ConsentMissing is raised."""
     from chatdev.config.trust_record import add_trust
 
     while True:

@@ -194,4 +194,4 @@ class _Walk:
 _CHECKS: Mapping[type[Step], Callable[[_Walk, Any, KeyPath, Names], None]] = {
     PhaseStep: _Walk.phase, ToolStep: _Walk.tool, ForeachStep: _Walk.foreach, ProcessStep: _Walk.process,
 }
-"""What only this kind of step can get wrong."""
+"""Mistakes special to this kind of step."""

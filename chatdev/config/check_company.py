@@ -36,7 +36,7 @@ def check_company(company: CompanyConfig, tools: Tools = None) -> list[Mistake]:
 
 
 def warnings(company: CompanyConfig) -> list[str]:
-    """What is odd about a company but runs, one line each."""
+    """Warnings about a company that runs, one line each."""
     return [".".join(map(str, f.path)) + f": {f.text}" for f in check_company(company) if f.warning]
 
 

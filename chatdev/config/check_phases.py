@@ -48,7 +48,8 @@ def _acting_alone(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
 
 
 def _concluding(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
-    """Failing feedback outranks the assistant; so where it alone may conclude, nobody can."""
+    """Warns of phases in which only the assistant may conclude: while their feedback fails, they cannot end by
+    consensus."""
     if phase.feedback and phase.concludes == "assistant":
         advice = "let the instructor conclude (`concludes: instructor`, or `either`)" if phase.instructor else \
             "leave this key out"

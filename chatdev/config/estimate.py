@@ -1,4 +1,4 @@
-"""What a run may take: calls, tokens and cost, by simple rules."""
+"""Estimate of a run's calls, tokens and cost by simple rules."""
 
 from __future__ import annotations
 
@@ -130,14 +130,14 @@ def _first_drafts(rules: _Rules, name: str) -> int:
 
 
 def _drafts(rules: _Rules, name: str, drafts: int) -> Load:
-    """What so many drafts take, each reading what the first one reads."""
+    """Load of `drafts` drafts, each with the prompt of the first."""
     profile = _profile(rules, rules.company.phases[name])
     prompt, completion = drafts * rules.prompts[name], drafts * REPLY
     return Load(drafts, prompt, completion, profile.cost(prompt, completion))
 
 
 def _dialogue(rules: _Rules, name: str, calls: int) -> Load:
-    """What `calls` calls of a phase take, each reading what was said before."""
+    """Load of `calls` calls of a phase, each with the dialogue before it."""
     phase = rules.company.phases[name]
     profile = _profile(rules, phase)
     limits = phase_limits(phase, profile)

@@ -30,7 +30,7 @@ class ToolDescription(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What one agent finds at the start of a phase."""
+    """Values and tools of one agent at the start of a phase."""
 
     values: Mapping[str, Any]
     """The visible inputs by name and what the phase reads, None for a `name?` that is absent."""
@@ -124,7 +124,7 @@ def tool_text(company: CompanyConfig, tools: Sequence[Mapping[str, Any]], sizes:
 
 
 def _inputs(company: CompanyConfig, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What role prompts and the background may use: the visible inputs by name, and all of them as `inputs`."""
+    """Names for role prompts and the background: the visible inputs by name, and all of them as `inputs`."""
     hidden = {name for name, declared in company.inputs.items() if declared.hidden}
     visible = {name: values.get(name) for name in ("task", *company.inputs) if name not in hidden}
     return {**visible, "inputs": visible}

@@ -138,7 +138,7 @@ def _inner(schema: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _problems(part: Any, where: str) -> Iterator[str]:
-    """What the standard itself does not refuse, and what can be said better than by its schema."""
+    """Mistakes that the standard allows, or that its schema reports badly."""
     if not isinstance(part, dict):
         return
     for key in part:
@@ -155,7 +155,7 @@ def _problems(part: Any, where: str) -> Iterator[str]:
 
 
 def _misfit(schema: dict[str, Any]) -> str | None:
-    """What the standard's own schema refuses."""
+    """Mistakes found by the standard's own schema."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 

@@ -1,4 +1,4 @@
-"""What the checks of a company share: mistakes, what is known of tools, and which names may be written."""
+"""Shared parts of a company's checks: mistakes, facts about tools, names that may be written."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Mist
 
 
 def write_problem(company: CompanyConfig, name: str, items: set[str]) -> str | None:
-    """Why a phase or tool cannot write `name`; None when it can."""
+    """Reason why a phase or tool cannot write `name`; None if it can."""
     if not is_name(name):
         return f"{name!r} is not a name that templates and expressions can use; use letters, digits and `_`"
     if name in RESERVED and name != "software":

@@ -30,8 +30,8 @@ class Authorship:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model of a role in a phase: its settings, and who says what it is called, where it is asked, and which
-    variable holds its key. What is None nobody says."""
+    """The model of a role in a phase: its settings, and the name, address and key variable with their origins. None:
+    unset."""
 
     settings: ModelSettings
     name: Sourced | None

@@ -97,7 +97,7 @@ def _set_in_list(node: Node, target: _Target, text: str) -> Node:
 
 
 def set_drafts(root: Node, number: int | None) -> Node:
-    """The YAML with so many drafts in every phase that draws several; None leaves them as they are. Raises ConfigError
+    """The YAML with `number` drafts in every phase that draws several; None changes nothing. Raises ConfigError
     when there is no such phase."""
     phases = root.value.get("phases")
     if number is None or phases is None or not isinstance(phases.value, dict):

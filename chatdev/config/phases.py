@@ -1,4 +1,4 @@
-"""What a company's YAML may say of a phase, and the limits that hold for it with a model."""
+"""Fields of a phase in a company's YAML, and its limits with a given model."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Memory(StrictModel):
     window: int | None = Field(None, ge=1)
     """How many of the last exchanges are kept beside the opening; unset: all."""
     fresh: bool = False
-    """Whether every round begins anew: with the opening as it reads by then, and nothing of the rounds before."""
+    """Whether each round starts from the opening, rendered anew, without the earlier rounds."""
 
 
 class Guidance(StrictModel):
@@ -172,16 +172,16 @@ def names_read(reads: Sequence[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class PhaseLimits:
-    """How long one execution of a phase may last: what the phase asks for, as far as the model's profile lets it."""
+    """Limits of one execution of a phase: those of the phase, within those of the model's profile."""
 
     rounds: int
-    """1 where one response is all there can be: nobody instructs, and no feedback answers."""
+    """Most rounds; 1 without an instructor and without feedback."""
     questions: int
     """Most questions of the assistant in one round; 0: it may not ask."""
     window: int | None
     """Exchanges that are remembered beside the opening; None: all."""
     budget: Limits
-    """What its calls may take, reflections apart."""
+    """Budget of its calls, without reflections."""
     reflections: int
     """Most attempts to draw the conclusion that the pair did not."""
     drafts: int = 1

@@ -1,4 +1,4 @@
-"""What a run would say (`--dry-run`): prompts as far as they are known before any model has spoken."""
+"""Preview of a run (`--dry-run`): its prompts, as far as they are known before the first reply."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
 
 
 def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What a phase reads: inputs as given (None when absent), everything else as placeholders."""
+    """Values a phase reads: inputs as given (None if absent), everything else as placeholders."""
     visible = {name: inputs.get(name) for name, declared in company.inputs.items() if not declared.hidden}
     visible.setdefault("task", inputs.get("task"))
     read = {name: Placeholder(name) for name in map(bare_name, phase.reads)}

@@ -56,7 +56,7 @@ class Price(StrictModel):
 
 
 class Sizes(StrictModel):
-    """How much a model is asked for at a time. Templates name these as `sizes.commands` and so on; the numbers may
+    """Amounts that a model is asked for at a time. Templates name these as `sizes.commands` and so on; the numbers may
     also stand in `solution.most` and `model.max_tokens`, by their names."""
 
     program: Literal["small", "any"] = "any"
@@ -80,7 +80,7 @@ class Sizes(StrictModel):
 
 
 class ModelProfile(StrictModel):
-    """What is known of the models that `match`; every unset field is taken from the next entry that matches."""
+    """Properties of the models that `match`; unset fields come from the next matching entry."""
 
     match: list[str] = Field(min_length=1)
     """Patterns of model names (`*`, `?`, `[…]`), without regard to case."""
@@ -112,10 +112,10 @@ class ModelProfile(StrictModel):
     """Whether lists of bounded length, attempts after the first and reflections are held to the form of the solution by
     a grammar or schema."""
     stream: bool = False
-    """Whether its replies are read as they come, also where nobody watches them, so that one that goes in circles is
-    cut before its last token. Its tokens are then counted here, and every piece of a reply takes processor time."""
+    """Whether replies are streamed without a listener, too, so that a repeating one is cut early. Their tokens are then
+    counted here, and each piece takes processor time."""
     sizes: Sizes = Sizes()
-    """How much it is asked for at a time."""
+    """Amount the model is asked for at a time."""
     price: Price | None = None
     """None: unknown, which is never counted as zero."""
     tokenizer: str = "cl100k_base"

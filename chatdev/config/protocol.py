@@ -103,7 +103,7 @@ class PromptProtocol(StrictModel):
     refused: str
     """A delivery that was not kept (never worse); goes back to the assistant."""
     problems: dict[str, str]
-    """What can be wrong with a reply, by its code: the `problem` of `unreadable` and the `reason` of `refused`."""
+    """Faults of a reply by code: the `problem` of `unreadable` and the `reason` of `refused`."""
     must_deliver: str
     """After the last question of a round."""
     same_again: str

@@ -1,4 +1,4 @@
-"""What a company's YAML may say: the company, its inputs and its roles (design §4).
+"""Fields of a company's YAML: the company, its inputs and its roles (design §4).
 
 Phases are in `phases`, the kinds of steps in `steps`, models in `profiles`, texts for models in `protocol`.
 """

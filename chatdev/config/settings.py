@@ -1,4 +1,4 @@
-"""What the user has set: the settings file and the default model; which settings a role works with."""
+"""Settings of the user: the settings file, the default model, and the settings of each role."""
 
 from __future__ import annotations
 

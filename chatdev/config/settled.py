@@ -35,7 +35,7 @@ def is_template(name: str) -> bool:
 
 
 def unsafe_name(name: str) -> str:
-    """Why no file of the software can have this name (wildcards count as letters); empty when one can."""
+    """Reason why no file of the software can have this name (wildcards count as letters); empty if one can."""
     try:
         plain = safe_path(re.sub(r"[*?\[\]]", "x", name))
     except UnsafePath as problem:

@@ -28,7 +28,7 @@ class PhaseStep(Step):
     announced = False  # the phase's own events do
     phase: str
     rounds: Rounds = None
-    """At most so many rounds here, whatever the phase says: a number, or an expression that gives one."""
+    """Most rounds here, overriding the phase: a number, or an expression for one."""
     fresh: Literal["software"] | None = None
     """`software`: the phase writes anew, as if there were no files yet; what it leaves stands only if its guard finds
     it better than what was there."""

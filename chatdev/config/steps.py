@@ -18,7 +18,7 @@ Phases = Mapping[str, Phase]
 
 
 class Step(StrictModel):
-    """What every step may say, and the questions that every kind answers."""
+    """Fields of every step, and the methods of every kind."""
 
     kind: ClassVar[str]
     """The word that begins the step in YAML; events name the kind by it."""
@@ -38,7 +38,7 @@ class Step(StrictModel):
 
     @property
     def name(self) -> str:
-        """What its place in a run carries; empty: it has none of its own."""
+        """Name in the place of the run; empty: none of its own."""
         return self.kind
 
     @property
@@ -84,7 +84,7 @@ class Step(StrictModel):
         return [name for name in phases if name == self.phase_named]
 
     def names_read(self, phases: Phases) -> list[str]:
-        """What it must find in long-term memory itself, as in YAML (`name`, or `name?` when it may be absent)."""
+        """Names it reads from long-term memory, as in YAML (`name`, or `name?` if optional)."""
         return []
 
     def names_written(self, phases: Phases) -> frozenset[str]:

@@ -146,7 +146,7 @@ def _limit_filter(name: str, made: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse_slow(name: str, size: int, given: Sequence[Any]) -> None:
-    """What takes much longer for a text that is twice as long."""
+    """Refuse long text for operations whose time grows faster than it."""
     if name in _SLOW and size > _MOST_SLOW:
         raise TemplateTooLarge(f"{name!r} is given more than {_MOST_SLOW} characters")
     if name == "sum" and any(isinstance(one, list | tuple) for one in given[1:]):

@@ -1,4 +1,4 @@
-"""What one rendering of a template takes: counted while it goes on, and refused beyond its limits."""
+"""Meter of a template's rendering: counts its output and steps, and refuses what exceeds the limits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def measure_rendering() -> Iterator[None]:
 
 
 def count_output(value: Any) -> Any:
-    """What is put out, or put together with `~`, as it is; counted."""
+    """Count output and operands of `~`; the value is returned unchanged."""
     size = size_of(value)
     refuse_size(size)
     if meter := _meter.get(None):

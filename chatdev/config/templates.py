@@ -188,9 +188,8 @@ def listing(software: Any) -> str:
 
 
 def repository_map(software: Any, request: str, tokens: int) -> str:
-    """Filter: a software as whoever changes it needs it, in about so many tokens: the files that the request names or
-    is about as `listing` shows them, and of the others their names, sizes and what they define. A small one is shown
-    whole."""
+    """Filter: an overview of software in about `tokens` tokens: files relevant to the request as `listing` shows them,
+    of the others names, sizes and definitions. Small software is shown whole."""
     if not isinstance(software, Mapping):
         return listing(software)
     found = map_repository(software, request, tokens)

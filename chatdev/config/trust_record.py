@@ -33,7 +33,7 @@ class Trust:
 
 
 def read_trust(file: Path | None = None) -> list[Trust]:
-    """Every consent on record, the oldest first. Raises ConfigError, and nobody is trusted, where the file is broken
+    """Consents on record, oldest first. Raises ConfigError, which means no trust at all, where the file is broken
     or somebody else may write it."""
     path = file or trust_file()
     try:

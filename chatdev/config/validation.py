@@ -118,7 +118,7 @@ def child(kind: Any, key: Key) -> Any:
 
 
 def wants_text(kind: Any) -> bool:
-    """Whether a type is text (or nothing)."""
+    """Whether a type is str, optional or not."""
     return _plain_type(kind) is str
 
 

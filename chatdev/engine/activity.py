@@ -37,7 +37,7 @@ class Halted(Exception):
 
 @dataclass(slots=True)
 class Halt:
-    """Raised by a failing one of so many parallel branches, seen by its siblings."""
+    """Shared flag of `branches` parallel branches: the first that fails sets `raised`, and its siblings stop."""
 
     raised: bool = False
     branches: int = 1
@@ -55,7 +55,7 @@ def digest(value: Any) -> str:
 
 
 class Performed(NamedTuple):
-    """What an activity gave, and whether the journal already had it."""
+    """Outcome of an activity, and whether it came from the journal."""
 
     result: ActivityResult
     replayed: bool
@@ -92,12 +92,12 @@ class Activities:
 
 
 Differing = Literal["refuse", "perform", "ignore"]
-"""What a request that differs from the recorded one means: an error, a new call, or nothing (the place decides)."""
+"""How to treat a request that differs from the recorded one: as an error, as a new call, or as equal."""
 
 _VARYING = re.compile(r"chatdev-\w+|0x[0-9a-fA-F]+|\d+")
-"""What differs in a text from time to time: temporary folders, addresses, numbers."""
+"""Parts of a text that vary between runs: temporary folders, addresses, numbers."""
 _OF_THE_MODEL = ("sampling", "constraint")
-"""What of a request depends on the model that is asked."""
+"""Fields of a request that depend on the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _without_model(request: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Replied:
-    """A model has replied, after so many seconds."""
+    """A model's reply and the seconds it took."""
 
     reply: Reply
     seconds: float
@@ -209,7 +209,7 @@ class PhaseBudgetReached:
 
 @dataclass(frozen=True, slots=True)
 class ToolReturned:
-    """A tool has returned plain JSON values, after so many seconds."""
+    """A tool's result as plain JSON values and the seconds it took."""
 
     value: Any
     seconds: float
@@ -227,8 +227,8 @@ class ToolFailed:
     repeated: bool = False
 
     def is_like(self, other: ToolFailed) -> bool:
-        """Whether both failed in the same words, whatever numbers and temporary folders are in them. What is not
-        installed is no such failure: the user can install it."""
+        """Whether both problems read the same apart from numbers and temporary folders; a missing program never counts,
+        since the user can install it."""
         return not self.lacking and _VARYING.sub("", self.problem) == _VARYING.sub("", other.problem)
 
     @property

@@ -39,8 +39,8 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class CallEstimate:
-    """What a call may take: a prompt of so many tokens, and a reply that is `longest` at most (None: nobody knows), at
-    a price (None: unknown). `branches`: how many of them ask at the same time, and share what is left."""
+    """Upper bound of a call: tokens of its prompt, tokens of the longest reply (None: unknown) and price (None:
+    unknown). `branches`: number of parallel branches that share the rest of the budget."""
 
     prompt: int = 0
     longest: int | None = 0
@@ -53,11 +53,11 @@ class CallEstimate:
         return REPLY_TOKENS if self.longest is None else min(self.longest, REPLY_TOKENS)
 
     def with_reply(self, tokens: int) -> Spending:
-        """What the call takes with a reply of so many tokens."""
+        """Spending of the call if its reply has `tokens` tokens."""
         return Spending(1, self.prompt + tokens, None if self.price is None else self.price.cost(self.prompt, tokens))
 
     def wasted(self, usage: Usage) -> Spending:
-        """What an attempt took that came to nothing; it is part of the call."""
+        """Spending of a failed attempt; it counts as part of the call."""
         tokens = usage.prompt_tokens, usage.completion_tokens
         return Spending(0, sum(tokens), None if self.price is None else self.price.cost(*tokens))
 
@@ -66,7 +66,7 @@ class CallEstimate:
         return self if cap is None else replace(self, longest=cap)
 
     def reply_for(self, dollars: float) -> float:
-        """The tokens that a reply may have for so many dollars, its prompt paid."""
+        """Maximum reply tokens for `dollars`, after the prompt is paid."""
         if self.price is None:
             return 0
         left = dollars - self.price.cost(self.prompt, 0)
@@ -175,7 +175,7 @@ class Budget:
                                f"room for {self._spent_words()}", limit, self)
 
     def cut(self, call: CallEstimate, cap: int) -> LimitReached:
-        """What to raise when the budget cut a reply at `cap` tokens."""
+        """Error to raise when the budget cut a reply at `cap` tokens."""
         by_tokens, by_cost = self._rooms(self.spent, call)
         limit = "tokens" if by_tokens <= by_cost else "cost"
         return LimitReached(f"a reply was cut at {count_noun(cap, 'token')}, which is what the budget of "
@@ -209,11 +209,11 @@ class Budget:
                 await self._changed.wait()
 
     def _taken(self, beside: Reservation | None = None) -> Spending:
-        """What was paid, and what is reserved beside this one."""
+        """Spending so far, plus all reservations except `beside`."""
         return sum((one.estimate for one in self._reservations if one is not beside), self.spent)
 
     def _wanted(self, call: CallEstimate) -> float:
-        """The tokens of the longest reply; where nobody knows them, the branch's share of what is left."""
+        """Maximum reply tokens, or this branch's share of the rest if unknown."""
         if call.longest is not None:
             return call.longest
         sharers = self._sharers * call.branches
@@ -264,7 +264,7 @@ class Budget:
 
 
 def describe_spending(limits: Limits, spending: Spending) -> str:
-    """What was spent of each limit; empty without limits."""
+    """Spending against each limit; empty without limits."""
     parts = []
     if limits.calls is not None:
         parts.append(f"{spending.calls} of {limits.calls} calls")

@@ -21,9 +21,8 @@ _WILD = set("*?[")
 
 def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
                    paths: Collection[str] = ()) -> Constraint | None:
-    """What a reply in this form must look like, for models whose profile asks for it; None leaves it free. `paths`: the
-    files that there are; without any, it may name its own, with an extension that is known. Files that the solution
-    itself names go before."""
+    """Constraint of a reply to this form, for models whose profile asks for it; None: free. `paths`: existing files;
+    without any, the reply may name new ones with a known extension. Files that the solution names take precedence."""
     make = _MAKERS.get(solution.form) if profile.constrained else None
     return make(solution, concludes, paths) if make else None
 

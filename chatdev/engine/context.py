@@ -1,4 +1,4 @@
-"""What the steps of a run share and change: the state that they hand to one another, and the run's context.
+"""State that the steps of a run pass on, and the context they share.
 
 The state is the long-term memory (ChatDev equation 5): the solutions of earlier steps by name, and the software. The
 context is what the runner hands to the engine: the company, its models and tools, the budget, and where events go.
@@ -29,7 +29,7 @@ nothing, and a choice that is made again ends its phase at once. From 3 on marke
 part of a file, and source that stands there without a code block is no agreement. From 4 on a reply with more tool
 calls than a turn has left gets those only, what a model thinks before it goes on with a reply is no part of it, and
 what a loop in a parallel branch unsets is unset after the join. From 5 on files that a run was given are not written
-anew, and none of them goes that nobody asked to remove; a fence within a file of a reply does not end the block of the
+anew, and none is removed without a request; a fence within a file of a reply does not end the block of the
 file, and a patch is refused by its name. From 6 on a choice, a value, a list or the one file that a phase asks for is
 its solution without a marker, where the assistant may conclude and no feedback judges; and a patch in a reply is
 applied."""
@@ -45,7 +45,7 @@ class SoftwareHistory(Protocol):
 
 @dataclass(slots=True)
 class State:
-    """What the steps hand to one another."""
+    """State passed from step to step."""
 
     values: dict[str, Any]
     software: Files
@@ -79,7 +79,7 @@ class Toolbox(Protocol):
     """The tools of this run."""
 
     def spec(self, name: str) -> ToolSpec:
-        """What agents read of the tool."""
+        """Description of the tool for agents."""
         ...
 
     def reads(self, name: str) -> tuple[str, ...]:
@@ -95,8 +95,7 @@ class Toolbox(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunInputs:
-    """What the user handed in and agents may see: values by name, and images. Hidden inputs are not among them; they
-    reach tools through the toolbox only."""
+    """Inputs visible to agents: values by name, and images. Hidden inputs reach only tools, through the toolbox."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, Image] = field(default_factory=dict)
@@ -104,7 +103,7 @@ class RunInputs:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What is set for a whole run."""
+    """Settings of a whole run."""
 
     name: str
     """By which requests name it (`X-ChatDev-Run`)."""
@@ -128,13 +127,13 @@ class RunContext:
     role_model: Callable[[str, str], RoleModel]
     """The model of (phase, role)."""
     budget: Budget
-    """What the whole run may spend, over all its sessions."""
+    """Budget of the whole run, over all its sessions."""
     emit: Emit
     shared_budget: Budget | None = None
-    """What several runs may spend together, this one among them."""
+    """Budget shared with other runs."""
     meter: Meter = field(default_factory=Meter)
     noted: set[str] = field(default_factory=set)
-    """What tools have told whoever has the run made."""
+    """Notes of tools for the user of the run."""
 
     @property
     def budgets(self) -> tuple[Budget, ...]:
@@ -149,7 +148,7 @@ class RunContext:
             raise reached.of_run() from None
 
     def note_once(self, texts: Iterable[str]) -> None:
-        """Tell whoever has the run made what was not told before."""
+        """Pass new notes to the user of the run."""
         for text in texts:
             if text not in self.noted:
                 self.noted.add(text)

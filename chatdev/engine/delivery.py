@@ -20,7 +20,7 @@ from chatdev.tools.base import Verdict
 
 @dataclass(frozen=True, slots=True)
 class ResponseOutcome:
-    """What became of a response. `kept` is a delivery; the other two go back to the assistant with `problem`."""
+    """Outcome of a response. `kept` is a delivery; the other two go back to the assistant with `problem`."""
 
     outcome: Literal["kept", "unreadable", "refused"]
     problem: str = ""
@@ -29,12 +29,12 @@ class ResponseOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a draft is worth. `verdict` is that of the tool that chooses: the guard, else the feedback. There is none
-    where the draft cannot be read, or where it can, but the target objects; `problem` says why."""
+    """Assessment of a draft. `verdict` comes from the tool that chooses: the guard, else the feedback. It is None where
+    the draft is unreadable or the target refuses it; `problem` says why."""
 
     verdict: Verdict | None = None
     delivery: Any = None
-    """What it delivers; None where it only agrees with what stands."""
+    """Delivered value or files; None where the draft accepts the present version."""
     problem: str = ""
     is_readable: bool = True
 
@@ -70,7 +70,7 @@ class Deliveries:
     verdict: Verdict | None = field(init=False, default=None)
     """Newest verdict of `feedback`."""
     asked: list[str] = field(init=False, default_factory=list)
-    """What whoever delivers was told: the texts that the phase reads, and what the instructor says."""
+    """Texts the deliverer was given: those the phase reads, and the instructions."""
     guard: Verdict | None = field(init=False, default=None)
     _versions: list[tuple[float, Files]] = field(init=False, default_factory=list)
     _judged: dict[tuple[str, str], Verdict] = field(init=False, default_factory=dict)
@@ -119,7 +119,7 @@ class Deliveries:
         return ResponseOutcome("kept", unchanged=change.unchanged)
 
     async def assess(self, body: str, place: Place) -> Assessment:
-        """What a response is worth as a draft; nothing of it is kept but the verdict."""
+        """Assessment of a response as a draft; only the verdict is kept."""
         try:
             delivery = await self._read(body, place)
             objections = await self._objections(delivery)
@@ -136,7 +136,7 @@ class Deliveries:
 
     @property
     def standing(self) -> Assessment:
-        """What a response is worth that agrees with what stands."""
+        """Assessment of a response that accepts the present version."""
         return Assessment(self.guard if self.phase.guard else self.verdict)
 
     async def keep(self, draft: Assessment, place: Place) -> None:
@@ -146,7 +146,7 @@ class Deliveries:
             await self._accept(draft.delivery, feedback, guard, place)
 
     def substitute(self, value: Any) -> None:
-        """Let a value stand that nobody delivered."""
+        """Set the value without a delivery."""
         self.target.substitute(value)
         self.made = 1
         self.context.emit(DeliveryApplied(self.place, (self.phase.writes,)))
@@ -207,8 +207,8 @@ class Deliveries:
         return describe_problems(error.problems, self.context.company.protocol.problems)
 
     async def _objections(self, delivery: Any) -> str:
-        """Why the target does not accept the delivery, in words; empty when it does. Raises Unreadable where that takes
-        too long to say."""
+        """Objections of the target to the delivery, in words; empty if it accepts. Raises Unreadable where the check
+        takes too long."""
         templates, objections, asked = self.context.company.protocol.problems, self.target.objections, [*self.asked]
         problems = (await read_reply(objections, delivery, asked) if self.target.keeps_versions
                     else objections(delivery, asked))
@@ -262,8 +262,7 @@ class Deliveries:
         return digest(state.values.get(self.phase.writes))
 
     async def _verdict(self, request: ToolRequest, place: Place, state: State) -> Verdict:
-        """What the tool says; where it crashes, or failed before as it does now, that is what the pair reads, and
-        nothing is worth less."""
+        """Verdict of the tool; a crash or a repeated failure becomes the lowest verdict, which the pair reads."""
         try:
             return Verdict.from_value(await call_tool(self.context, state, place, request))
         except ToolError as error:

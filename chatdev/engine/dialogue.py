@@ -25,8 +25,8 @@ from chatdev.tools.base import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What is fixed when a phase begins, and anew for each round where its memory is fresh: the task of the pair, who
-    they are, and the form of the solution in words."""
+    """Opening state of a phase, rebuilt every round where its memory is fresh: task, roles, and the form of the
+    solution in words."""
 
     phase: Phase
     place: Place
@@ -145,7 +145,7 @@ class Dialogue:
         return ending
 
     def _deliver(self, text: str, received: ResponseOutcome, concludes: bool) -> Ending | None:
-        """What follows from a delivery."""
+        """Consequence of a delivery for the dialogue."""
         deliveries = self.deliveries
         self.progress.see_delivery(text, deliveries.target.fingerprint, unchanged=received.unchanged,
                                    concludes=concludes, passed=deliveries.passed,
@@ -208,7 +208,7 @@ class Dialogue:
         return await self.turns.take(agent, place, constraint)
 
     async def _assess(self, text: str, place: Place) -> Assessment:
-        """What a draft is worth, read as `_respond` will read the one that is chosen."""
+        """Assessment of a draft, parsed the way `_respond` parses the chosen one."""
         marked = await marker_of(text)
         if marked.kind == "question":
             return Assessment(problem=self.context.say_problem("question"), is_readable=False)
@@ -217,7 +217,7 @@ class Dialogue:
         return await self.deliveries.assess(marked.body if marked.kind else text, place)
 
     def _report(self, unchanged: bool) -> None:
-        """What is read beside the response: by the pair what the tools say; by who speaks next that nothing changed."""
+        """Add reports to memory: tool verdicts for the pair, and for the next speaker a note if nothing changed."""
         verdict, guard = self.deliveries.verdict, self.deliveries.guard
         if not self.brief.phase.memory.fresh:
             self._report_verdicts(guard, verdict)

@@ -1,9 +1,9 @@
 """Drafts: a delivery is drawn several times, each draft is tried on the same version, and the best one stands.
 
 They are drawn in waves, as many at once as the model's profile allows, and judged one after another in the order of
-their numbers; so what is chosen does not depend on which reply arrives first. Drawing stops at the first draft for
-which nothing is left to want. Each request and each verdict is an activity, so that a resumed run goes on with the
-draft that is missing.
+their numbers; so what is chosen does not depend on which reply arrives first. Drawing stops at the first draft that
+cannot be improved on. Each request and each verdict is an activity, so that a resumed run goes on with the draft that
+is missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from chatdev.place import Place
 SPREAD = (0.6, 0.8, 1.0)  # temperatures of the second, third and fourth draft, and again; none is below the phase's own
 _MISSING_REPLY = (BudgetExhausted, ModelError, RecordEnds, Halted)
 _STOPS = (*_MISSING_REPLY, ToolError, asyncio.CancelledError)
-"""What ends a run, or a session of it, in the middle of the drafts, and lets it be resumed there."""
+"""Errors that end a session in the middle of the drafts, where it can be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Drafts:
     async def _draw_wave(self, agent: Agent, place: Place,
                          numbers: Sequence[int]) -> list[Utterance | BaseException]:
         """The replies, or why there is none. One that fails lets the others finish the request that they are in, and
-        stops them before the next; a spent budget of the phase stops nobody, as it does when the run is resumed."""
+        stops them before the next; a spent budget of the phase does not, live or resumed."""
         halt = Halt(branches=len(numbers))
 
         async def draw(number: int) -> Utterance:

@@ -1,4 +1,4 @@
-"""The files that a run was given: its user's work, of which nothing is lost that nobody asked to remove."""
+"""Files handed in by the user: a delivery may remove or empty one only if it was asked to."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s|[。！？；\n]")
 
 
 def unasked_losses(given: Files, before: Files, after: Files, asked: Iterable[str]) -> list[ReplyProblem]:
-    """The given files that are there `before` a delivery, and gone or empty `after` it, though none of the texts that
-    were `asked` of whoever delivers wants that."""
+    """Given files that a delivery removes or empties although none of the texts `asked` of the deliverer requests
+    it."""
     lost = [path for path in sorted(given) if before.get(path, b"").strip() and not after.get(path, b"").strip()]
     wishes = _wishes(asked) if lost else []
     return [ReplyProblem("lost_file", {"path": path, "emptied": path in after}) for path in lost

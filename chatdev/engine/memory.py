@@ -61,7 +61,7 @@ class ShortTermMemory:
              window: int | None = None) -> tuple[Message, ...]:
         """The messages of a request by `speaker`: own words as `assistant`, everything else as `user`, neighbouring
         user texts merged (many chat templates demand strict alternation). `steps` are the tool calls and observations
-        of the turn under way. `window` keeps the opening and only the last so many exchanges."""
+        of the turn under way. `window`: number of latest exchanges kept beside the opening."""
         said = [entry for utterance in self.utterances for entry in _entries_for(speaker, utterance)]
         recent = _last_exchanges([*said, *(Entry(step, is_step=True) for step in steps)], window)
         opening = Message("user", self.opening, self.images)
@@ -94,7 +94,7 @@ def merge_users(messages: Iterable[Message]) -> list[Message]:
 
 
 def _entries_for(speaker: Speaker, utterance: Utterance) -> Sequence[Entry]:
-    """What one side remembers of an utterance."""
+    """Entries of one side's memory for an utterance."""
     if utterance.speaker == speaker:
         steps = (Entry(step, is_step=True) for step in utterance.steps)
         return (*steps, *([] if utterance.dropped else [Entry(Message("assistant", utterance.text))]))

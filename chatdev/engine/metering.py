@@ -1,7 +1,7 @@
-"""What model calls take in tokens: estimated before they are made, capped at the wire, and counted afterwards.
+"""Tokens of model calls: estimated before a call, capped in its request, and counted afterwards.
 
-Only calls that a budget of tokens or dollars limits are metered; what is sent for others stays as it is. No cap is part
-of a request's fingerprint, so that a run can be resumed with another budget.
+Only calls under a budget of tokens or dollars are metered; other requests stay unchanged. Caps are no part of a
+request's fingerprint, so that a run can be resumed with another budget.
 """
 
 from __future__ import annotations
@@ -80,15 +80,15 @@ async def admit(call: CallEstimate, budgets: Sequence[Budget]) -> AsyncIterator[
 
 
 class Meter:
-    """What models have shown of themselves: how they count prompts, and which caps they refuse."""
+    """Lessons from earlier replies by model: how it counts prompts, and which caps it refuses."""
 
     def __init__(self) -> None:
         self._ratios: dict[str, float] = {}  # of the tokens that a model reports of a prompt to those that we count
         self._refused: dict[str, tuple[int, int]] = {}  # the cap that a model refused last, and behind what prompt
 
     def estimate(self, request: Request, profile: ModelProfile, branches: int) -> CallEstimate:
-        """What the call takes at most, as far as can be known before it: the prompt by our own count, rather more than
-        less; the longest reply by the sampling, or else by what is known of the model."""
+        """Upper estimate of a call: the prompt by our own count, rounded up; the longest reply by the sampling, else by
+        the model's profile."""
         model = request.sampling.model
         prompt = math.ceil(prompt_tokens(request) * self._ratios.get(model, 1.0 if counts_exactly(model) else _UNLIKE))
         window = None if profile.context is None else max(profile.context - prompt, 1)
@@ -112,7 +112,7 @@ class Meter:
         return replace(reply, usage=usage)
 
     def _wire_cap(self, request: Request, admitted: AdmittedCall) -> int | None:
-        """What the request must say; nothing, where the model cannot say more anyhow."""
+        """Cap of tokens to send; None if the model's reply cannot be longer anyway."""
         if admitted.tightest is None and request.sampling.max_tokens is None:
             return None
         cap, prompt = self._refused.get(request.sampling.model, (math.inf, 0))
@@ -175,7 +175,7 @@ class BudgetedModel:
 
 
 def _stopped_itself(request: Request, reply: Reply) -> bool:
-    """Whether the reply was cut because nothing more of it was wanted, and not by a budget."""
+    """Whether `stop_when`, and not a budget, cut the reply."""
     return request.stop_when is not None and request.stop_when(reply.text)
 
 
@@ -185,6 +185,6 @@ def usage_of(failure: ModelError) -> Usage:
 
 
 def spending_of(usage: Usage, profile: ModelProfile) -> Spending:
-    """What a call took."""
+    """Spending of a call."""
     cost = profile.cost(usage.prompt_tokens, usage.completion_tokens)
     return Spending(1, usage.prompt_tokens + usage.completion_tokens, cost)

@@ -45,7 +45,7 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent to a model: the messages, the tools it may call, and what the reply must look like."""
+    """Content of a request: messages, tools the model may call, and the constraint of the reply."""
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()

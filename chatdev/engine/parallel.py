@@ -14,7 +14,7 @@ from chatdev.events import Noted
 from chatdev.place import Place
 
 _TOLERATED = (PhaseFailed, ToolError)
-"""What an optional branch may fail of; a model that cannot be reached is never passed over (design §3, success)."""
+"""Errors that an optional branch may fail with; an unreachable model is not among them (design §3, success)."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ SHORT = 20_000
 
 
 async def read_reply(function: Callable[..., T], *args: Any, **options: Any) -> T:
-    """What the function reads. Raises Unreadable when that takes too long, and what the function raises."""
+    """Result of the reader. Raises Unreadable when it takes too long, and the reader's own errors."""
     try:
         return await read_beside(SECONDS, function, *args, **options)
     except TimeoutError:
@@ -25,7 +25,7 @@ async def read_reply(function: Callable[..., T], *args: Any, **options: Any) -> 
 
 
 async def look_through(function: Callable[[str], T], text: str) -> T:
-    """What a function reads that asks no parser: at once where the text is short."""
+    """Result of a reader without a parser: immediate for short texts."""
     return function(text) if len(text) < SHORT else await read_beside(None, function, text)
 
 

@@ -1,4 +1,4 @@
-"""How large a request is, counted before it is sent: one that cannot fit its model's window is not paid for."""
+"""Size of a request, checked before it is sent: one that exceeds its model's context window is not paid for."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _UNLIKE = 0.8  # of our count: models with another vocabulary may count so few
 
 
 def reason_too_large(request: Request, profile: ModelProfile) -> str:
-    """Why the request cannot fit the window of its model, with the figure; empty where it may, and where nobody knows
-    the window. What is counted with another model's vocabulary is given the benefit of the doubt."""
+    """Reason, with figures, why the request exceeds the model's context window; empty if it may fit or the window is
+    unknown. Counts by another model's vocabulary are rounded in its favour."""
     if profile.context is None:
         return ""
     reply = min(request.sampling.max_tokens or LEAST_REPLY, LEAST_REPLY)
@@ -27,7 +27,7 @@ def reason_too_large(request: Request, profile: ModelProfile) -> str:
 
 
 def describe_excess(model: str, tokens: int, context: int) -> str:
-    """What is said of so many tokens for a model that takes fewer."""
+    """Message for a request of `tokens` tokens to a model that takes `context`."""
     return (f"the request has about {tokens:,} tokens, and {model} takes {context:,} with its reply, so nothing was "
             "sent; give it less (a part of the software, a shorter task), or take a model with a larger window")
 

@@ -15,7 +15,7 @@ from chatdev.plain_values import load_json
 
 Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget"]
 
-SAME_CALLS = 3  # so many equal tool calls in a turn are a loop, the last of them not performed; so are equal results
+SAME_CALLS = 3  # equal tool calls, or equal results, in a turn that make a loop; the last call is not performed
 SAME_AGAIN = 2  # consecutive deliveries that change nothing end a phase (ChatDev §3.1)
 
 
@@ -47,7 +47,7 @@ class DialogueProgress:
     """Whether the feedback passes."""
     answer: str = field(default="")
     report: str = ""
-    """What the feedback said last."""
+    """Latest report of the feedback."""
     semantics: int = SEMANTICS
     """See `RunSettings`."""
 
@@ -92,7 +92,7 @@ class DialogueProgress:
         self.same = self.same + 1 if unchanged or insists else 0
 
     def see_failed_round(self, text: str, *, refused: bool) -> None:
-        """No attempt of the round was kept; `refused`: the last one could be read, and was worse than before."""
+        """Record a round without a kept attempt; `refused`: the last one was readable, and worse than before."""
         self.loops.see_response(text, delivered=False)
         self.event = "refused" if refused else "other"
         self.same += refused
@@ -170,7 +170,7 @@ BEFORE_NEXT_ROUND = goes_in_circles | last_round
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One round, blanks and line ends aside; `instruction` is None where the opening or nobody instructed."""
+    """One round without blanks and line ends; `instruction` is None in the opening round and without an instructor."""
 
     instruction: str | None
     response: str
@@ -204,7 +204,7 @@ class LoopDetector:
     _times: int = 0
     """How often in a row it said so."""
     _loop: str = ""
-    """What looped since the round began."""
+    """Loop found since the round began."""
 
     def see_instruction(self, text: str) -> None:
         """The instructor has spoken."""

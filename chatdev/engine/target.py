@@ -1,4 +1,4 @@
-"""What a phase writes to: a name of long-term memory, or the software (design §3)."""
+"""Targets of a phase: a name of long-term memory, or the software (design §3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from chatdev.replies import FilesDelivery, ReplyProblem, example_part, objection
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What a delivery that was accepted has changed."""
+    """Change made by an accepted delivery."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Acceptance:
 
 
 class Target(Protocol):
-    """Where the deliveries of a phase go."""
+    """Destination of a phase's deliveries."""
 
     keeps_versions: bool
     """Whether a delivery is judged before it is accepted, each version once, and the best one stands at the end."""
@@ -51,7 +51,7 @@ class Target(Protocol):
         ...
 
     def objections(self, delivery: Any, asked: Sequence[str]) -> list[ReplyProblem]:
-        """Why the delivery is not accepted, whatever tools say of it; `asked` is what whoever delivers was told."""
+        """Reasons to refuse the delivery before any tool judges it; `asked`: the texts the deliverer was given."""
         ...
 
     def preview(self, delivery: Any) -> State:
@@ -63,7 +63,7 @@ class Target(Protocol):
         ...
 
     def substitute(self, value: Any) -> None:
-        """Let a value of long-term memory stand that nobody delivered."""
+        """Set the value of long-term memory without a delivery."""
         ...
 
     async def close(self, ending: str, place: Place) -> None:
@@ -123,7 +123,7 @@ class ValueTarget:
         return Acceptance((self.name,), (), unchanged)
 
     def substitute(self, value: Any) -> None:
-        """Take a value that nobody delivered."""
+        """Set the value without a delivery."""
         self.value, self.accepted = value, 1
 
     async def close(self, ending: str, place: Place) -> None:
@@ -166,7 +166,7 @@ class SoftwareTarget:
         return example_part(self.base)
 
     def objections(self, delivery: FilesDelivery, asked: Sequence[str]) -> list[ReplyProblem]:
-        """Files that would be cut to a fragment or no longer parse, and given ones that nobody asked to remove."""
+        """Files that would be cut to a fragment or stop parsing, and given ones removed without a request."""
         return [*objections(self.base, delivery.software, whole=delivery.whole),
                 *unasked_losses(self.state.given, self.state.software, delivery.software, asked)]
 

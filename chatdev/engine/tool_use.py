@@ -32,7 +32,7 @@ class AgentTools:
     """Most calls in one turn."""
     loops: LoopDetector
     observed: list[str] = field(default_factory=list)
-    """What the tools said in this phase."""
+    """Reports of the tools in this phase."""
 
     async def call_all(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: Place, *,
                        native: bool, left: int) -> list[Message]:
@@ -121,7 +121,7 @@ async def call_tool(context: RunContext, state: State, place: Place, request: To
 
 
 def _note_failure(context: RunContext, name: str, place: Place, failed: ToolFailed) -> None:
-    """Tell whoever has the run made of a failure that the agents do not see as such."""
+    """Pass a failure that the agents do not see as one to the user of the run."""
     if failed.repeated:
         context.emit(Noted(place, f"{name} failed as it did when that ended the run, so this is its result: "
                                   f"{failed.problem} (to try it again: --from {place})", "warning"))
@@ -131,7 +131,7 @@ def _note_failure(context: RunContext, name: str, place: Place, failed: ToolFail
 
 
 def failed_verdict(context: RunContext, error: ToolError) -> Verdict:
-    """What a tool that could not do its work says as its result; nothing is worth less."""
+    """Verdict of a tool that failed; no verdict ranks lower."""
     return Verdict(False, context.say_problem("tool_failed", why=str(error)), _NOT_JUDGED)
 
 
@@ -153,7 +153,7 @@ def fingerprint(software: Mapping[str, bytes]) -> str:
 
 
 def _notes(value: Any) -> list[str]:
-    """What a verdict tells whoever has the run made."""
+    """Notes of a verdict for the user of the run."""
     notes = value.get("notes") if isinstance(value, dict) else None
     return [note for note in notes if isinstance(note, str)] if isinstance(notes, list) else []
 

@@ -26,7 +26,7 @@ CHARACTERS_PER_TOKEN = 3  # on the safe side for code; only used to trim before 
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """What the turns over one short-term memory share."""
+    """State shared by the turns over one short-term memory."""
 
     context: RunContext
     memory: ShortTermMemory
@@ -125,7 +125,7 @@ class Turn:
 
 
 def warm(agent: Agent, repeats: int) -> Agent:
-    """The agent at the temperature for so many repetitions; one that is left to the server stays there."""
+    """The agent with the temperature for this number of repetitions; unchanged where the server chooses it."""
     model = agent.role_model
     own = model.sampling.temperature
     if not repeats or own is None:
@@ -155,7 +155,7 @@ def _may_continue(agent: Agent) -> bool:
 
 
 def _is_worth_continuing(reply: Reply, continuation: int) -> bool:
-    """Whether the reply was cut, and this continuation would bring something else than more of the same."""
+    """Whether the reply was cut and a continuation would not only repeat it."""
     if reply.finish != "length" or reply.tool_calls or not reply.text.strip():
         return False
     return not (goes_in_circles(reply.text) or (continuation > 1 and counts_on(reply.text)))

@@ -91,7 +91,7 @@ class Speech:
 
     @property
     def share_of_language(self) -> float | None:
-        """Between 0 and 1; None when nobody spoke."""
+        """Between 0 and 1; None without utterances."""
         said = self.language + self.code
         return self.language / said if said else None
 

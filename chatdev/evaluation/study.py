@@ -128,7 +128,7 @@ class Study:
         return replace(self, trust=frozenset(digests), named=frozenset(variants))
 
     def part(self, processes: int) -> Study:
-        """The study for each of so many processes that work on it: each keeps its share of the rate limit."""
+        """The study for one of `processes` processes, with its share of the rate limit."""
         return replace(self, rate_limit=self.rate_limit and self.rate_limit.part(processes))
 
     def jobs(self, tasks: Sequence[Task], variants: Sequence[Variant], repeats: int = 1) -> Iterator[Job]:

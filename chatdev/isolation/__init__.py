@@ -1,1 +1,1 @@
-"""What others wrote is read in a child with limits: a text that takes a parser down takes nothing else with it."""
+"""Foreign text is parsed in a child process with limits, so that a parser's crash stays there."""

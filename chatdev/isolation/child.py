@@ -22,8 +22,8 @@ _NONE = (0, 0)
 
 
 def serve(memory: int, seconds: int) -> None:
-    """Answer calls on standard input, which is a socket, until it is closed. Each may take so many bytes beside what
-    the child takes itself, and so many seconds of a processor."""
+    """Answer calls on standard input, which is a socket, until it is closed. Each call may take `memory` bytes beside
+    those of the child itself, and `seconds` of a processor."""
     read_here()
     _limit_everything(memory)
     confine()

@@ -16,7 +16,7 @@ _SCALARS = (str, int, float, bool, types.NoneType)
 
 
 class Garbled(Exception):
-    """What was received is not what was promised."""
+    """The received value is not of the promised type."""
 
 
 def encode(value: Any) -> bytes:

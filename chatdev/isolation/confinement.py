@@ -1,5 +1,5 @@
-"""What the kernel keeps from the child that parses, beside its limits: the network, and every call that a parser never
-makes. Where a kernel does not allow one of them, the child does without it; `chatdev doctor` says so."""
+"""Kernel restrictions of the parsing child beside its limits: no network, and only the system calls a parser makes.
+Where a kernel does not allow one of them, the child does without it; `chatdev doctor` says so."""
 
 from __future__ import annotations
 

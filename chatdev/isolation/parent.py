@@ -43,7 +43,7 @@ _KILLED_TWICE = "the process that reads the source was killed, twice; it may tak
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
-    """What one text may take: bytes of memory, and seconds of a processor."""
+    """Limits for one text: bytes of memory, and seconds of a processor."""
 
     memory: int = MEMORY
     seconds: int = SECONDS
@@ -179,7 +179,7 @@ class Reader:
                 why = gone.why or _reason(status)
                 if why:
                     return b"", why
-            except BaseException:  # Ctrl-C, or nobody waits: its answer would be taken for that to the next call
+            except BaseException:  # Ctrl-C or cancellation: a late answer would be taken for that to the next call
                 self.end()
                 raise
         return b"", _KILLED_TWICE
@@ -198,7 +198,7 @@ class Reader:
 
 
 def _reason(status: int) -> str:
-    """What of a text ended the child; empty when somebody else did."""
+    """Reason in the text for the child's end; empty if something else ended it."""
     if status in _KILLED:
         return ""
     return _TOO_SLOW if status == -signal.SIGXCPU else _CRASHED

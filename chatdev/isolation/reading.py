@@ -1,7 +1,7 @@
-"""Reading beside the event loop: in a thread that stops when nobody waits for it any more, or when it took too long.
+"""Reading beside the event loop: in a thread that stops when its caller is cancelled or its time is up.
 
-Whoever reads looks up from time to time (`look_up`): the wait for the child does so ten times a second, so that a
-parser that hangs keeps nobody.
+Readers check from time to time whether they should stop (`look_up`); the wait for the child does so ten times a second,
+so that a hanging parser delays no caller.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOOK = 0.1
 
 
 class ReadingStopped(BaseException):
-    """Nobody waits for what is read: no reader may take this for a fault of the text."""
+    """The caller was cancelled; a BaseException, so that no reader takes it for a fault of the text."""
 
 
 class ReadingTooSlow(BaseException):
@@ -42,7 +42,7 @@ class _Reading:
             raise ReadingTooSlow
 
     def wait(self, seconds: float) -> None:
-        """Do not count so many seconds, in which others had the child."""
+        """Extend the deadline by `seconds`, in which others had the child."""
         if self._until is not None:
             self._until += seconds
 
@@ -73,7 +73,7 @@ def hold_lock(lock: threading.Lock) -> Iterator[None]:
 
 @contextmanager
 def stop_at_end() -> Iterator[None]:
-    """What is read meanwhile, in threads that are started here, is stopped at the end."""
+    """Stop readers in threads started inside at the end of the block."""
     reading = _Reading(None)
     token = _current.set(reading)
     try:
@@ -84,9 +84,9 @@ def stop_at_end() -> Iterator[None]:
 
 
 async def read_beside(seconds: float | None, function: Callable[..., T], *args: Any, **options: Any) -> T:
-    """What the function gives in a thread, which is told to stop when this is cancelled; nobody waits for it then, nor
-    at the end of the process. Raises TimeoutError when it takes longer (None: it may), without the time that others had
-    the child."""
+    """Result of the function in a thread. Cancellation tells the thread to stop and does not wait for it, nor does the
+    end of the process. Raises TimeoutError after `seconds` (None: no limit), not counting the time that others had the
+    child."""
     loop, reading, context = asyncio.get_running_loop(), _Reading(seconds), copy_context()
     future: asyncio.Future[T] = loop.create_future()
     context.run(_current.set, reading)

@@ -59,7 +59,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What the reply must look like, for servers that can enforce it; others ignore it.
+    """Form of the reply, for servers that can enforce it; others ignore it.
 
     `grammar` is GBNF (llama.cpp); `schema` is a JSON schema.
     """
@@ -71,8 +71,8 @@ class Constraint:
 @dataclass(frozen=True, slots=True)
 class Request:
     """One model call. `headers` attribute it to its place in the run (design §7) and are not part of its digest, and
-    neither is what a budget leaves: `most` tokens for the reply, whatever `sampling` allows, and `room` says how many
-    for another attempt when those before it have taken so much in vain (0: there can be none).
+    neither are the limits of a budget: `most` is the maximum of reply tokens, beside that of `sampling`, and `room`
+    gives the maximum for another attempt after failed ones of that many tokens (0: no further attempt).
 
     With `on_text` the reply is streamed: `on_text` hears its pieces, `on_begin` every attempt at it, so that what was
     heard of one that broke off can be forgotten. With `stop_when` it is streamed, too, and cut as by the length limit
@@ -148,9 +148,9 @@ class Model(Protocol):
 
 
 def model_name(model: str | Model) -> str:
-    """What settings and journals call a model: the name given, or of an object its `name`, else its class's name.
+    """Name of a model in settings and journals: the given name, or an object's `name`, else its class's name.
 
-    Raises ConfigError for what is neither a name nor a model.
+    Raises ConfigError for other values.
     """
     if isinstance(model, str):
         return model

@@ -101,12 +101,12 @@ def _first_choice(data: Any) -> tuple[Mapping[str, Any], Any]:
 
 
 def _thoughts(message: Mapping[str, Any]) -> str:
-    """What the model thought aside; it is paid for, and nobody reads it."""
+    """Thoughts of the model: paid for, not part of the reply."""
     return "".join(text_of(message.get(name)) for name in _ASIDE)
 
 
 def wasted_usage(data: Any, request: Request) -> Usage:
-    """What a completion took in which there is nothing to use; nothing, where it is none."""
+    """Usage of a completion without a usable reply; zero where the data are no completion."""
     try:
         message, _ = _first_choice(data)
     except Unusable:
@@ -251,7 +251,7 @@ class StreamCollector:
         return call or self._calls[-1]
 
     def usage(self, request: Request) -> Usage:
-        """What so much of the reply to `request` took, thoughts and tool calls included; nothing where nothing came."""
+        """Usage of the reply so far, thoughts and tool calls included; zero before its first piece."""
         reported = server_usage({"usage": self._usage})
         if not (self._size or reported):
             return Usage()
@@ -259,7 +259,7 @@ class StreamCollector:
         return likely_usage(reported, request, "".join((*self._thoughts, *self._text, *self._refusal, *arguments)))
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Mark the end of the stream."""
         self._listener.end()
 
     def completion(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Where a model is asked, with which key, and by whose word: the one place where keys and addresses meet."""
+"""Address and key of a model, each with its origin: the one place where keys and addresses meet."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class Connection:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the address is not the user's own word: nothing goes there but the request and the key."""
+        """Whether the address comes from somebody else than the user; it gets only the request and the key."""
         return not self.address.origin.is_users
 
     @property
     def _is_usual(self) -> bool:
-        """Whether `.env` says what is taken anyway where nobody says anything."""
+        """Whether `.env` names OpenAI's own address, the default."""
         return self.address.origin is Origin.DOTENV and is_official(self.address.value)
 
     def __str__(self) -> str:
@@ -152,7 +152,7 @@ def open_endpoint(connection: Connection, api_version: str | None, longest: floa
 
 
 def _lack(connection: Connection) -> str:
-    """What keeps a connection from being opened, with the way out; empty where nothing does."""
+    """Reason why a connection cannot be opened, with the fix; empty if it can."""
     address = connection.address
     if connection.withheld and (connection.named_by or connection.azure):
         return (f"the key {connection.withheld} does not go to {without_user(address.value)}, which "

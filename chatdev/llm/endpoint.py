@@ -1,4 +1,4 @@
-"""Where a model is asked: an address, a key that shows nowhere, and whether anybody answers there."""
+"""Endpoint of a model: its address, its hidden key, and whether a server answers."""
 
 from __future__ import annotations
 

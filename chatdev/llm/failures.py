@@ -1,5 +1,5 @@
-"""What can go wrong with one attempt to get a reply: what it means, what is learned from it, and when the next attempt
-is made (tenacity).
+"""Failures of one attempt to get a reply: their meaning, the lessons for later calls, and the wait before the next
+attempt (tenacity).
 
 Parameters that a model does not take are learned from its first complaint and left out of all later calls
 (`Adaptations`).
@@ -88,11 +88,11 @@ class Complaint:
 
     @property
     def shown_text(self) -> str:
-        """What the server says, as long as a person reads it."""
+        """Message of the server, cut to a readable length."""
         return self.text[:SHOWN]
 
     def failure(self, model: str, url: str, *, tools: bool, pictures_for: str | None = None) -> Exception:
-        """What it means: Transient, or the error of a request that no retry helps, with what to do about it.
+        """Meaning of a failure: Transient, or the error of a request that no retry helps, with the fix.
 
         `tools` says that the request offered native tools, `pictures_for` to which role it showed pictures.
         """
@@ -125,7 +125,7 @@ class Complaint:
         return self.status == 413 or (self.status != 429 and any(sign in signs for sign in _OVERFLOW))
 
     def _is_about_pictures(self, model: str, pictures_for: str | None) -> bool:
-        """Whether the pictures of a request are what is wrong (llama.cpp says so with 500, routers with 404)."""
+        """Whether the server rejects the pictures of a request (llama.cpp with 500, routers with 404)."""
         if pictures_for is None or self.status in (*_MAY_PASS, 401, 403):
             return False
         signs = _NO_PICTURES if self.status >= 500 else _PICTURES
@@ -192,7 +192,7 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
 
 
 class Adaptations:
-    """What one endpoint's models refuse, by model name."""
+    """Parameters that one endpoint's models refuse, by model name."""
 
     def __init__(self) -> None:
         self._refused: dict[str, dict[str, str | None]] = {}

@@ -1,4 +1,4 @@
-"""What a model server may answer: so many bytes, packed by gzip or not at all, and from nowhere but its own address.
+"""Limits of a model server's answer: a maximum of bytes, gzip or no compression, no redirect to another address.
 
 The hooks are for the clients of httpx2, which call them before they read an answer or follow a redirect.
 """

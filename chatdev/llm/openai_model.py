@@ -47,7 +47,7 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Line:
-    """What belongs to one event loop: how many may ask at a time, and the client with its connections."""
+    """Parts bound to one event loop: the limit of requests at a time, and the client with its connections."""
 
     free: asyncio.Semaphore
     client: AsyncOpenAI | None = None
@@ -151,7 +151,7 @@ class OpenAIModel:
             raise problem from None
 
     def _final_error(self, problem: Transient, request: Request, tally: _Tally) -> ModelError:
-        """What the failure of the last attempt means for the call."""
+        """Error of the call after its last failed attempt."""
         text = scrub(str(problem))[:SHOWN]
         if isinstance(problem, Unusable):
             return UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {tally.attempts} "

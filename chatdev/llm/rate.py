@@ -30,8 +30,8 @@ class Admission:
 
 
 class RateLimit:
-    """Lets requests out one after another at an even pace, first come first served, so that there are at most so many
-    `requests` and `tokens` in any minute (of tokens one request more). None is without a limit.
+    """Lets requests out one after another at an even pace, first come first served, with at most `requests` requests
+    and `tokens` tokens in any minute (of tokens one request more). None is without a limit.
 
     Hand one object to all runs that use a provider (`RunOptions.rate_limit`); they belong to one event loop. Where
     several processes or machines share the provider, each gets its `share` of the limits, e.g. 1/4 (`part`); handed to
@@ -52,7 +52,7 @@ class RateLimit:
         self._turn = asyncio.Lock()
 
     def part(self, processes: int) -> RateLimit:
-        """The limits for each of so many processes."""
+        """The limits of one process among `processes`."""
         requests, tokens, share = self._limits
         return RateLimit(requests, tokens, share=share / processes)
 

@@ -80,7 +80,7 @@ class Models:
 
     def connect(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
                 key_env: Sourced | str | None = None) -> Connection | None:
-        """Where `get` finds the model, and with which key; None for the given one. Nothing is refused, nothing sent."""
+        """Connection that `get` would use, without checking or using it; None for the given model."""
         wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
         if self._given is not None and wanted.value == self._given_name:
             return None
@@ -109,8 +109,8 @@ class Models:
         return LOCAL
 
     def endpoint(self, base_url: Sourced | str | None, key_env: Sourced | str | None = None) -> Endpoint:
-        """Where every model but the local one is asked. Raises MissingModel when nothing says where, ConsentMissing for
-        what a stranger names."""
+        """Endpoint of every model but the local one. Raises MissingModel without an address, ConsentMissing for one
+        that a stranger names."""
         connection = self._keys.connect(_with_origin(base_url), _with_origin(key_env))
         refuse_strangers(connection, self._allowed)
         return self._open(connection)
@@ -123,7 +123,7 @@ class Models:
         return self._given
 
     def _sleep(self) -> Sleep:
-        """How to wait before a request is repeated: at most as long as CHATDEV_RETRY_SECONDS says."""
+        """Wait before a repeated request, at most CHATDEV_RETRY_SECONDS."""
         longest = self._seconds(RETRY_VARIABLE, LONGEST_WAIT, "the longest wait before a request is repeated")
         return lambda seconds: asyncio.sleep(min(seconds, longest))
 

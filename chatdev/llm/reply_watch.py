@@ -11,8 +11,8 @@ _TAIL = 8192  # characters that are looked at
 
 
 class ReplyWatch:
-    """Asks `stop_when` about the end of a reply, again and again as it grows. What it takes grows with the reply only:
-    each look is at so many characters, however many pieces they come in."""
+    """Asks `stop_when` about the end of a reply as it grows. Its time is linear in the reply: each check reads a fixed
+    number of characters, however small the pieces."""
 
     def __init__(self, stop_when: StopWhen | None = None) -> None:
         self._stop_when = stop_when

@@ -59,7 +59,7 @@ class ScriptedModel:
         """Nothing to release."""
 
     def assert_done(self) -> None:
-        """Raise AssertionError when answers are left that nobody asked for."""
+        """Raise AssertionError if scripted answers are left over."""
         left = [answer for answers in self._left.values() for answer in answers]
         if left:
             raise AssertionError(f"{len(left)} scripted answers were never asked for: {left[:3]!r}")

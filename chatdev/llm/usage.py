@@ -1,5 +1,5 @@
-"""What a call takes in tokens, by our own count: where its server does not say so, or says what cannot be; and while
-its reply streams, so that one that a budget has no room for is cut, whatever its server does."""
+"""Tokens of a call by our own count: used where the server's count is missing or impossible, and while a reply streams,
+so that one beyond the budget is cut."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _LAZY = {
     "tidy_body": "chatdev.replies.tidy",
     "Marked": _UTTERANCE, "read_marker": _UTTERANCE, "strip_thoughts": _UTTERANCE,
 }
-"""What is loaded when it is first asked for: the child that reads Python needs none of it, and starts at once."""
+"""Names loaded on first use: the child that parses Python needs none of them and starts faster."""
 
 
 def __getattr__(name: str) -> Any:

@@ -124,7 +124,7 @@ def _definitions(text: str) -> set[str]:
 
 
 def _stem(language: str, content: str) -> str:
-    """What to call a file by its content: its public class, else `main`."""
+    """Name of a file by its content: its public class, else `main`."""
     if language == "java":
         found = _JAVA_CLASS.search(content)
         return found[1] if found else "Main"
@@ -147,7 +147,7 @@ def _has_main_guard(content: str) -> bool:
 
 
 def effort(block: Block, texts: Mapping[str, str]) -> int:
-    """How many characters must be looked at to bring a block into one of these files."""
+    """Number of characters that must be compared to place a block in one of these files."""
     changes = block.changes.found if block.changes else block.patch.hunks if block.patch else ()
     looks = max(len(changes), 1)
     return sum(len(text) * (looks + (_READING if is_python(path) else 0)) for path, text in texts.items())

@@ -192,7 +192,7 @@ def _patches_in(prose: str, semantics: int) -> list[ReplyProblem]:
 
 
 def _reason_open(block: Block) -> ReplyProblem:
-    """Why nothing closes a block: something in it goes on, or the reply was cut."""
+    """Reason why a block is unclosed: an open string or comment, or a cut reply."""
     if is_patch(block.text):
         return ReplyProblem("patch_cut")
     language = (language_of_file(block.path) if block.path else None) or block.language

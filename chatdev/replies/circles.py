@@ -19,7 +19,7 @@ TAIL = 6000
 
 @dataclass(frozen=True, slots=True)
 class _Limit:
-    """From when on repetition is a circle: so many turns, of so many characters together."""
+    """Bounds above which repetition is a circle: number of turns, and characters of them all."""
 
     turns: int
     characters: int
@@ -72,7 +72,7 @@ def _limits(unit: str) -> tuple[_Limit, ...]:
 
 
 def _repetition(text: str) -> tuple[str, int]:
-    """What the text ends with again and again without anything between, and how often; empty where it does not."""
+    """Unit that the text's end repeats, and the number of repetitions; empty without any."""
     size = len(text) - _END - text.rfind(text[-_END:], 0, max(len(text) - 1, 0))
     if len(text) <= _END or size > len(text) - _END:
         return "", 0
@@ -83,7 +83,7 @@ def _repetition(text: str) -> tuple[str, int]:
 
 
 def _is_prose(unit: str, words: int, share: float) -> bool:
-    """Whether it is made of so many words, rather than of data or markup."""
+    """Whether the text has enough words to be prose, and not data or markup."""
     dense = "".join(unit.split())
     letters = sum(letter.isalpha() for letter in dense)
     return len(set(_WORD.findall(unit))) >= words and letters >= share * len(dense) and "</" not in 2 * unit

@@ -46,8 +46,8 @@ class FencedBlock:
 
 
 Unfenced = Callable[[Sequence[str], int], tuple[int, bool] | None]
-"""Where the block ends that begins at a line without a fence (the index of the line behind it), and whether it is
-whole; None where none begins."""
+"""End of an unfenced block that begins at a line (index of the line behind it), and whether it is whole; None without
+one."""
 
 
 def lines_of(text: str) -> list[str]:
@@ -156,8 +156,8 @@ class _Closer:
         return None if language == "python" or not self._nested else _only_close(lines, start, opening)
 
     def forgives_opening(self, lines: Sequence[str], start: int) -> bool:
-        """Whether the fence that nothing closes is opened again at once, below a file's name at most, as small models
-        do: then it is none. Once in a text."""
+        """Whether an unclosed fence is opened again at once or after a file's name, as small models do; it is then
+        ignored. True once a text."""
         first, second = [*(line for line in lines[start + 1:start + _FIRST_LINES] if line.strip()), "", ""][:2]
         again = fence_of(first) or (fence_of(second) if len(first.split()) == 1 else None)
         forgiven, self._forgiven = self._forgiven, self._forgiven or bool(again and again.info)

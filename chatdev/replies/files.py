@@ -189,7 +189,7 @@ class _Draft:
             self.whole.add(path)
 
     def new_text(self, update: Update) -> str:
-        """What an update makes of its file."""
+        """Result of an update of a file."""
         if update.old and not update.block.whole:
             self.look(update.block, {update.path: update.old})
         if update.path in self.named and update.old is not None:
@@ -224,7 +224,7 @@ class _Draft:
             raise Unreadable(*different(self.problems))
 
     def delivery(self) -> FilesDelivery:
-        """What the reply made of the software."""
+        """The software after the reply."""
         changed = [path for path in self.named if self.files.get(path) != self.before.get(path)]
         return FilesDelivery(
             software=self.files,

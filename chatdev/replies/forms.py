@@ -41,7 +41,7 @@ def _read_text(_solution: Solution, text: str, _software: Mapping[str, bytes]) -
 
 
 def _enclosing_block(text: str, around: int, fits: Callable[[str], bool]) -> FencedBlock | None:
-    """The only block of `text` when at most so many filled lines stand around it and `fits` accepts its words."""
+    """The only block of `text` if at most `around` filled lines surround it and `fits` accepts its words."""
     blocks = scan(text, lambda above, info: "markdown" if fits(info.casefold()) else language_on_fence(above, info))
     if len(blocks) != 1 or not fits(blocks[0].info.casefold()):
         return None

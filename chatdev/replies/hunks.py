@@ -229,8 +229,8 @@ def _starts(hunks: Sequence[Hunk]) -> Sequence[int]:
 
 
 def _fit_at(at: int, lines: Sequence[str], old: Sequence[HunkLine]) -> _Fit | None:
-    """How the lines of a hunk are indented at a place where they stand but for blanks; None when they are not all moved
-    alike. A line that stays may also have lost the blank that is its sign."""
+    """Shift of a hunk's indentation at a place that matches it up to blanks; None if its lines shift differently. A
+    context line may also lack its leading blank."""
     pairs = [(indentation(line.text), indentation(there)) for line, there in zip(old, lines[at:], strict=False)
              if line.text.strip() and not (line.sign == " " and line.other.rstrip() == there.rstrip())]
     if not pairs:

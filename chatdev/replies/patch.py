@@ -84,7 +84,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """What a patch does to one file (None: it names none). `flaw` is why that is not clear."""
+    """Change of a patch to one file (None: unnamed). `flaw`: why it is ambiguous."""
 
     path: str | None
     kind: Kind = "update"
@@ -141,7 +141,7 @@ def _here_document(lines: Sequence[str]) -> int:
 
 
 def read_patch(text: str, known: Collection[str]) -> list[FilePatch]:
-    """What a patch does, file by file; `known` are the paths of the software."""
+    """Changes of a patch, file by file; `known`: the paths of the software."""
     lines = [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
     if here := _here_document(lines):
         found = _HERE.fullmatch(lines[here - 1])

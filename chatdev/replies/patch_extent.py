@@ -1,4 +1,4 @@
-"""Where a patch ends that stands in the text of a reply, without a fence around it."""
+"""Extent of an unfenced patch within a reply's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a reply: codes and facts. The words for them are in the protocol's `problems`."""
+"""Problems of a reply: codes and facts. Their words are in the protocol's `problems`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _SHOWN = 12  # more problems than this are counted, not listed
 
 @dataclass(frozen=True, slots=True)
 class ReplyProblem:
-    """Why a reply, or a part of it, cannot be used. `code` is an entry of the protocol's `problems`, and `facts` are
-    what that entry may speak of."""
+    """Reason why a reply, or a part of it, cannot be used. `code` is an entry of the protocol's `problems`, `facts` are
+    its variables."""
 
     code: str
     facts: Mapping[str, object] = field(default_factory=dict, hash=False)

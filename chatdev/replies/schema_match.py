@@ -15,7 +15,7 @@ from chatdev.isolation.isolate import isolate
 _MOST = 1000  # violations that are told; a reply may have a million
 _LABORIOUS = ("pattern", "patternProperties", "regex", "$ref", "$dynamicRef", "anyOf", "oneOf", "uniqueItems",
               "unevaluatedItems", "unevaluatedProperties")
-"""What takes longer than the value and the schema are long."""
+"""Keywords whose time grows faster than the value and the schema."""
 
 
 def find_violations(value: Any, schema: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What goes over several lines of a source: strings, comments, here-documents. A fence within one is part of the source
+"""Spans of source over several lines: strings, comments, here-documents. A fence within one is part of the source
 and not the end of its block.
 
 Lexers of a few words for each language: what ends on its line is passed over, what goes on is followed to its end. They
@@ -142,8 +142,7 @@ class _Lexed:
         return bool(self.opened)
 
     def take(self, line: str) -> None:
-        """Go on by a line. A fence outside of spans is no source, and it does not end a string in backquotes, or nobody
-        could write it there."""
+        """Go on by a line. A fence outside of spans is no source; inside a string in backquotes it is text."""
         if self._word:
             if line.strip().rstrip(";,)") == self._word:
                 self.opened = self._word = ""

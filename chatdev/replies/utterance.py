@@ -1,5 +1,5 @@
-"""What an utterance says beside its solution: the marker it begins with, thoughts, tool calls, and how a cut one is
-joined to its continuation."""
+"""Parts of an utterance beside its solution: marker, thoughts and tool calls; and the joining of a cut one with its
+continuation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chatdev.replies.fences import NEWEST, Fence, closes, fence_of, lines_of, sc
 from chatdev.replies.file_names import name_on
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
-_LONGEST = 300  # a marker and its decoration stand within so many characters
+_LONGEST = 300  # most characters of a marker with its decoration
 _BLANK = r"[ \t\u3000]"
 _DECORATION = rf"{_BLANK}*(?:(?:[-*+•>]|#{{1,6}}|\d{{1,2}}[.)]){_BLANK}+)?(?P<wrap>[*_]{{1,3}}|`{{1,2}}(?!`)|){_BLANK}*"
 _MARKER = re.compile(
@@ -31,7 +31,7 @@ _THOUGHT_END = re.compile(r"(?<!`)</think(?:ing)?>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What a text begins with (None: no marker) and the text that is meant."""
+    """Marker a text begins with (None: none), and the text without it."""
 
     kind: Literal["solution", "question"] | None
     body: str

@@ -1,4 +1,4 @@
-"""What the library offers: load a company and run it, resume a run, replay one."""
+"""Public library: load a company and run it, resume a run, replay one."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Company:
 
     @property
     def word(self) -> CompanyWord:
-        """The company with where it comes from; one that nobody loaded is the caller's own."""
+        """The company and its origin; a company built in Python counts as the caller's own."""
         return CompanyWord(self.config, self.source, KnownTools(self.tools), sets_are_users=True, own=not self.source)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a run changed of software that was handed in, and putting it into the user's own folder."""
+"""Changes of a run to software that was handed in, and how they are put into the user's folder."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ class Applied:
 
 
 def change_of(folder: Path) -> Changeset:
-    """What the run in `folder` changed, as its software is now. Raises ConfigError where nothing was handed in to
-    it."""
+    """Changes by the run in `folder` to the software handed in. Raises ConfigError for a run without such software."""
     return _read(folder)[1]
 
 

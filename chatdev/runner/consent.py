@@ -31,7 +31,7 @@ from chatdev.runner.places import KnownInputs, NamedPlace, find_places
 from chatdev.runner.toolbox import KnownTools
 
 Trusted = bool | Collection[str]
-"""Whom the user trusts beside those on record: everybody, nobody, or whose digests these are."""
+"""Trust in addition to that on record: in all, in none, or in these digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Stranger:
                      datetime.now(UTC).isoformat(timespec="seconds"))
 
     def describe(self) -> str:
-        """What it names, line by line."""
+        """The named addresses, keys and files, one a line."""
         return "\n".join((f"{self.describe_self()} names:", *(f"  {line}" for line in self.names)))
 
     def describe_self(self) -> str:
@@ -114,7 +114,7 @@ class CompanyWord:
         return Stranger("company", self.config.company, place, _digest(dump(plain)), named, (as_it_runs,))
 
     def _names(self, config: CompanyConfig) -> tuple[str, ...]:
-        """What a company says by itself that needs consent, in words."""
+        """Names in a company's own text that need consent, in words."""
         places = find_places(config, self.tools, Authorship(own=self.own), KnownInputs())
         return (*company_names(config), *(place.describe() for place in places if place.is_strangers))
 
@@ -129,7 +129,7 @@ class CompanyWord:
 
 
 def company_names(company: CompanyConfig) -> tuple[str, ...]:
-    """What a company names for its models that needs consent, in words."""
+    """Addresses, keys and files of a company's models that need consent, in words."""
     return tuple(f"{_describe(settings)} ({path})" for path, settings in outward_settings(company))
 
 

@@ -22,7 +22,7 @@ _FOLDERS = re.compile(r"(?<![\w.…])/(?:[^\s/'\"`:,;()\[\]{}<>]+/)+")
 
 
 def plain_result(name: str, result: Any) -> Any:
-    """What the tool `name` gave, as plain JSON values. Raises ToolCrashed when it is none."""
+    """Result of the tool `name` as plain JSON values. Raises ToolCrashed for other values."""
     value = result.to_dict() if isinstance(result, Verdict) else result
     try:
         return plain_value(value)

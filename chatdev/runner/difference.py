@@ -1,4 +1,4 @@
-"""What is different where a run would not do what it did, field by field, for people."""
+"""Differences between a request and its record, field by field, in words for the user."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _compare(before: Any, now: Any, name: str) -> Iterator[str]:
 
 
 def _differing_lines(before: str, now: str) -> list[str]:
-    """The lines of longer texts that differ, at most so many; none of texts of one line."""
+    """Differing lines of two texts, at most `_LINES`; empty for texts of one line."""
     if "\n" not in before + now:
         return []
     found = [_cut(line) for line in unified_diff(before.splitlines(), now.splitlines(), lineterm="", n=0)

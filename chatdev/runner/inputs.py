@@ -143,7 +143,7 @@ def _missing_input_text(name: str, spec: Input) -> str:
 _READERS: Mapping[str, Callable[[str, InputValue], str | dict[str, str]]] = {
     "text": _read_text, "file": _read_text_file, "files": _read_files,
     "image": lambda name, value: name if isinstance(value, bytes) else str(value)}
-"""What becomes of a value, by the kind of its input."""
+"""Converter of a value, by the kind of its input."""
 
 
 def _suggest_nearest(name: str, known: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a user says about a run: its options, as keyword arguments and as one value."""
+"""Options of a run, as keyword arguments and as one value."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class ResumeChoices:
-    """What to do where the run would not do now what it did. By default it is refused.
+    """Choice where the run would deviate from its record; by default it is refused.
 
     `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began; `company`: as it is
     now at this place, or under this name. Raises ConfigError for two that do not go together.

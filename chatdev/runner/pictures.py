@@ -24,7 +24,7 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 class DamagedPicture(ValueError):
-    """What is wrong with the content of a picture, in words."""
+    """Fault of a picture's content, in words."""
 
 
 def read_picture(name: str, given: bytes | Path) -> Image:

@@ -22,7 +22,7 @@ from chatdev.tools.base import PlaceInput
 
 @dataclass(frozen=True, slots=True)
 class NamedPlace:
-    """What an input names, and whose word that is."""
+    """A place that an input names, with its origin."""
 
     input: str
     value: str
@@ -31,7 +31,7 @@ class NamedPlace:
 
     @property
     def is_strangers(self) -> bool:
-        """Whether it is neither the user's word nor chatdev's own."""
+        """Whether the place comes from neither the user nor chatdev."""
         return not (self.origin.is_users or self.value == self.taken.default)
 
     @property
@@ -40,7 +40,7 @@ class NamedPlace:
         return "://" in self.value and not self.value.startswith("sqlite:")
 
     def describe(self) -> str:
-        """What it is, in words without a password."""
+        """The place in words, without passwords."""
         if self.is_server:
             return (f"the server {without_user(self.value)} as the input `{self.input}`, which is not asked unless you "
                     f"name it yourself: --input {self.input}=…")
@@ -49,8 +49,7 @@ class NamedPlace:
 
 @dataclass(frozen=True, slots=True)
 class KnownInputs:
-    """Where the values of a run's inputs come from beside the company's defaults: those that the user has given just
-    now, and those on record."""
+    """Values of a run's inputs beside the company's defaults: those the user gave now, and those on record."""
 
     given: Mapping[str, Any] = field(default_factory=dict)
     recorded: Mapping[str, Any] = field(default_factory=dict)
@@ -71,7 +70,7 @@ def tools_of(company: CompanyConfig, tools: KnownTools) -> list[str]:
 
 def find_places(company: CompanyConfig, tools: KnownTools | None, authorship: Authorship,
                 inputs: KnownInputs) -> list[NamedPlace]:
-    """What the company's inputs name, with whose word each is; an empty one names nothing."""
+    """Places that the company's inputs name, with their origins; empty inputs are left out."""
     found = []
     for name, taken in place_inputs(company, tools).items():
         default = company.inputs[name].default

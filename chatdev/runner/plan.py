@@ -1,6 +1,6 @@
-"""What a session of a run is to do, as a value: a new run, a resumed one, a fork, a follow-up or a replay.
+"""Plan of a session, as a value: a new run, a resumed one, a fork, a follow-up or a replay.
 
-Planning asks and refuses; it makes nothing but the locks and folders of the session, which end with it.
+Planning may ask or refuse, and makes only the locks and folders of the session.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class NewFolder:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What is on record of a run, and how closely the session keeps to it (the last six are those of `Record`)."""
+    """Record of a run, and how closely the session follows it (the last six fields are those of `Record`)."""
 
     recorded: RecordedRun
     finished: Mapping[str, Finished]
@@ -93,11 +93,11 @@ class RunPlan:
     folder: RunFolder | NewFolder
     past: Past | None = None
     spent: Spending = field(default_factory=Spending)
-    """What earlier sessions of the run spent."""
+    """Spending of earlier sessions of the run."""
     follows: Path | None = None
     """The journal of a finished run whose long-term memory this one begins with."""
     notes: Sequence[str] = ()
-    """What is not as it was in the run that this one goes on with."""
+    """Differences from the run that this one continues."""
 
 
 def refuse_odd_bytes(folder: Path) -> None:

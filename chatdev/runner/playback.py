@@ -22,10 +22,11 @@ _FOUND = "what was in the folder when the run was resumed"
 
 
 class Playback:
-    """Whether a session is live. Without a record it is from the beginning; with one, from its first live activity on.
+    """Switch from playback to live.
 
-    Until then the journal, opened as `held`, writes nothing: so a run that would not do now what it did is refused with
-    nothing changed. `on_live` is called when that changes.
+    A session without a record is live from the beginning, one with a record from its first live activity on. Until then
+    the journal is `held` and writes nothing, so that a run which deviates from its record is refused unchanged.
+    `on_live` is called at the switch.
     """
 
     def __init__(self, record: Record | None, journal: Journal, on_live: Callable[[], None]) -> None:

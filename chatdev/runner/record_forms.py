@@ -1,6 +1,6 @@
-"""What each record of a run's journal must hold: a journal may be damaged, or somebody else wrote it.
+"""Forms of a journal's records, checked because a journal may be damaged or written by a stranger.
 
-Fields that came with later versions may be missing, and fields of later versions are passed over.
+Fields of later versions may be missing in old journals, and unknown fields are ignored.
 """
 
 from __future__ import annotations

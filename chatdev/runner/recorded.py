@@ -39,8 +39,8 @@ JOURNAL = "journal.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """What a journal holds: the newest order, the texts that requests name by hash, the finished activities by place
-    in the order they ended, and all records."""
+    """Content of a journal: the newest order, texts by the hash that requests name, finished activities by place in the
+    order they ended, and all records."""
 
     path: Path
     order: Order
@@ -71,7 +71,7 @@ class RecordedRun:
 
     @property
     def status(self) -> str:
-        """How the newest session ended; `interrupted` when it could not say so."""
+        """Ending of the newest session; `interrupted` if it left no record of it."""
         ends = [record for record in self.records if record["kind"] in ("RunStarted", "RunFinished")]
         return str(ends[-1].get("status", "interrupted")) if ends else "interrupted"
 
@@ -150,7 +150,7 @@ def _activities_by_place(records: list[Mapping[str, Any]]) -> dict[str, Finished
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a run is to do: everything that shapes it but the replies of models and tools.
+    """Order of a run: everything that shapes it, except the replies of models and tools.
 
     `company` is the resolved YAML and `source` how it was loaded (`name`, `sets`, `without`; empty: from nowhere).
     `inputs` holds all values, hidden ones too. `software` and `values` are what there is at the start: files, and

@@ -109,7 +109,7 @@ _PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
 
 @dataclass(slots=True)
 class PhaseRow:
-    """What one execution of a phase cost, and how it ended."""
+    """Cost and ending of one execution of a phase."""
 
     ending: str = "unfinished"
     rounds: int = 0
@@ -139,7 +139,7 @@ def phase_rows(events: Iterable[Event]) -> dict[str, PhaseRow]:
 
 
 def describe_usage(usage: RunUsage) -> str:
-    """What a run took, in words."""
+    """Spending of a run, in words."""
     failed = f" (failed attempts: {usage.retries})" if usage.retries else ""
     estimated = " (partly estimated)" if usage.estimated else ""
     tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{estimated}"
@@ -191,7 +191,7 @@ def _cost(run: Run) -> str:
 
 
 def _change(run: Run) -> str:
-    """What differs from what was handed in."""
+    """Differences from the software handed in."""
     if not run.change:
         return ""
     shown = "\n".join(f"    {line}" for line in run.change.splitlines()[:_MOST_FILES])
@@ -217,7 +217,7 @@ def _verdicts(events: Sequence[Event]) -> str:
 
 
 def _pictures(run: Run) -> str:
-    """What tools drew: a value's `pictures` are titles and the names of files beside this report."""
+    """Pictures by tools: `pictures` of a value has titles and names of files beside this report."""
     drawn = [(title, name) for value in run.values.values() if isinstance(value, Mapping)
              for title, name in _plain_texts(value.get("pictures"))]
     lines = [f"### {_one_line(title)}\n\n![{_one_line(title)}]({name})" for title, name in drawn

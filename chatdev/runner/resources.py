@@ -1,4 +1,4 @@
-"""What a session of a run opens and closes again, and what a company works with: models, sandbox, limits, packages."""
+"""Resources of a session, opened and closed with it: models, sandbox, limits, packages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from chatdev.workspace.run_folder import RunFolder
 
 @dataclass(slots=True)
 class Resources:
-    """What a session has to work with; what it opens here is closed at its end."""
+    """Resources of a session; those opened here are closed at its end."""
 
     options: RunOptions
     user: UserSettings
@@ -105,13 +105,13 @@ class RoleModels:
         return self._role_models
 
     def connections(self) -> Mapping[tuple[str, str], Connection | None]:
-        """Where the model of every role in every phase is asked, and with which key; None for a model that is an
-        object. Nothing is sent."""
+        """Connection (address and key) of every role's model in every phase, without using it; None for a model
+        object."""
         choices = {(phase, role): self._choose(phase, role) for phase, role in self._all_roles()}
         return {key: self.models.connect(one.name, one.address, one.key_env) for key, one in choices.items()}
 
     def model_name(self, phase: str, role: str) -> str:
-        """What the model of `role` in `phase` is called."""
+        """Name of the model of `role` in `phase`."""
         choice = self._choose(phase, role)
         return choice.settings.name or self.models.default_name(choice.address, choice.key_env)
 
@@ -141,7 +141,7 @@ class RoleModels:
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """What one company works with: everything is found and checked. `options` are complete."""
+    """Resources of one company, found and checked. `options` are complete."""
 
     options: RunOptions
     role_models: RoleModels
@@ -186,8 +186,8 @@ def find_role_models(word: CompanyWord, options: RunOptions, user: UserSettings,
 
 
 def find_connections(word: CompanyWord, options: RunOptions) -> Collection[Connection | None]:
-    """Where the models of a company's roles are asked; None for one that is an object. Nothing is opened, nothing sent.
-    Raises ConfigError."""
+    """Connections of the models of a company's roles, without opening them; None for a model object. Raises
+    ConfigError."""
     models = open_models(given=options.own_model, api_key=options.api_key)
     return find_role_models(word, options, user_settings(), models).connections().values()
 
@@ -220,13 +220,13 @@ class _NoModels(Models):
 
     def get(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
             key_env: Sourced | str | None = None) -> tuple[Model, str]:
-        """No model, by the name that the model went by."""
+        """Stand-in with the name of the recorded model."""
         called = (name.value if isinstance(name, Sourced) else name) or DEFAULT_NAME
         return _Absent(), LOCAL if called.startswith(f"{LOCAL}:") else called
 
 
 def replay_equipment(company: CompanyConfig, model: str | None, profiles: Sequence[ModelProfile],
                      options: RunOptions) -> Equipment:
-    """What a replay has: the names and profiles of models, and no model behind them. `model` is the default one."""
+    """Resources of a replay: names and profiles of models, without the models. `model` is the default one."""
     default = DefaultModel(Sourced(model, Origin.RECORD) if model else None)
     return Equipment(options, RoleModels(company, default, _NoModels(), profiles), _Absent(), Limits())

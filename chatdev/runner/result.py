@@ -1,4 +1,4 @@
-"""What a run leaves."""
+"""Result of a run."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Run:
     error: ChatDevError | None = None
     usage: RunUsage = field(default_factory=RunUsage)
     limits: Limits = field(default_factory=Limits)
-    """What the run may spend."""
+    """Budget of the run."""
     spent: Spending = field(default_factory=Spending)
-    """What it has spent, over all its sessions."""
+    """Spending over all its sessions."""
     notes: list[str] = field(default_factory=list)
     change: str = ""
     """The files that differ from what was handed in, and in how many lines; the patch is `run/change.patch`."""

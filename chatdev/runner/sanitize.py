@@ -16,7 +16,7 @@ _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but line end and tab
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
     "\ud800-\udfff"  # half characters
-    "\U000e0000-\U000e007f]"  # letters that nobody sees
+    "\U000e0000-\U000e007f]"  # invisible letters
 )
 
 

@@ -49,7 +49,7 @@ def _price_missing_text(model: str, what: str) -> str:
 
 
 def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:
-    """What the sessions in a journal spent, for the one that resumes the run: every live call and the time of each
+    """Spending of the sessions in a journal, for the one that resumes the run: every live call and the time of each
     session.
 
     A call without a known cost is priced by the profile its model has now. A session that was killed left no time of
@@ -74,7 +74,7 @@ def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[M
 
 
 def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending | None:
-    """What a model's reply took; None for other activities."""
+    """Spending of a model's reply; None for other activities."""
     result = result_from_json(record["result"])
     if not isinstance(result, Replied):
         return None
@@ -93,7 +93,7 @@ def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) 
 
 
 def _at_least_nothing(spent: N) -> N:
-    """What a journal says was spent: nobody gets anything back. Raises JournalError for what is no amount."""
+    """The amount, if it can have been spent. Raises JournalError for a negative or infinite one."""
     if not 0 <= spent < inf:
         raise JournalError(f"the journal says that {spent} was spent, which is no amount; it is damaged")
     return spent

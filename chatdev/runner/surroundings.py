@@ -1,5 +1,5 @@
-"""What every run needs of the process that it is in. It is looked at before anything is paid, because what is missing
-here would end a run in its middle."""
+"""Preflight checks of the process (working folder, temporary folder, limit of open files) before the first paid
+call."""
 
 from __future__ import annotations
 

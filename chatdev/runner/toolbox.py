@@ -95,7 +95,7 @@ class RunToolbox:
     given: Files = field(default_factory=dict)
 
     def spec(self, name: str) -> ToolSpec:
-        """What agents read of the tool."""
+        """Description of the tool for agents."""
         found = self.tools.tool(name)
         return ToolSpec(found.name, found.about, found.parameters)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 BOX = "/box"
-"""Where a confined program sees the folder of its job."""
+"""Path of the job's folder inside the sandbox."""
 HOME = "/home/user"
 """Its home, in memory."""
 SCRATCH = {"/dev/shm": 64 << 20, "/tmp": 256 << 20, HOME: 64 << 20}
 """Folders in memory, and how many bytes of it each may take."""
 SETTINGS = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/fonts")
-"""What programs need of /etc."""
+"""Files of /etc that programs need."""
 Exceeded = Literal["memory", "disk", "output", "command"]
 """Which of `ProcessLimits.memory`, `disk` and `written` ended a program; `command`: it was not started, because its
 command line is too long, has too many words, or holds what no command line can hold."""
@@ -26,7 +26,7 @@ command line is too long, has too many words, or holds what no command line can 
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What one program may use. Sizes in bytes, times in seconds.
+    """Limits of one program: sizes in bytes, times in seconds.
 
     The kernel refuses more than `address_space`, `file_size`, `processes` and `open_files`; a program that goes over
     `memory`, `disk` or `written` is ended (`Execution.exceeded`).

@@ -21,7 +21,7 @@ from chatdev.sandbox.base import ProcessLimits
 
 _ENTER = 'echo $$ > "$0" && exec "$@"'
 _ATTEMPTS, _PAUSE = 50, 0.02  # until the kernel has cleared away what was killed in a group
-_NAME, _OLD = "chatdev-", 3600.0  # how our groups are called; seconds after which an empty one is nobody's any more
+_NAME, _OLD = "chatdev-", 3600.0  # prefix of our groups; seconds after which an empty one counts as abandoned
 _OF_CONNECTIONS = 8  # version 1 counts what TCP and UDP hold apart: this part of the limit comes on top of it
 
 
@@ -37,7 +37,7 @@ class Version:
     """The file that counts what was ended for want of memory."""
 
     def settings(self, limits: ProcessLimits) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """What is written to which file: what must be, and what may fail (no swap, no controller for processes)."""
+        """Values by control file: required ones, and optional ones (no swap, no controller of processes)."""
         memory = str(limits.memory)
         if self is V1:
             return ({"memory.limit_in_bytes": memory},

@@ -115,7 +115,7 @@ class Children:
 
 @contextlib.contextmanager
 def _stdin(text: str | None) -> Iterator[IO[bytes] | int]:
-    """Input for a child: `text` from a nameless file, so that nobody has to write while others read."""
+    """Input for a child: `text` from a nameless file, so that no pipe has to be fed while it reads."""
     if text is None:
         yield subprocess.DEVNULL
         return

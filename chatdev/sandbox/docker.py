@@ -183,7 +183,7 @@ def _mount(source: Path, target: str, *more: str) -> str:
 
 
 def _state(name: str) -> Mapping[str, Any]:
-    """How a container stands; empty when docker knows of none."""
+    """State of a container; empty if docker has none."""
     done = _docker("container", "inspect", "--format={{json .State}}", name)
     found: Mapping[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
     return found
@@ -220,5 +220,5 @@ def _docker(*arguments: str, content: bytes | None = None) -> subprocess.Complet
 
 
 def docker_environment() -> dict[str, str]:
-    """What the docker command gets of our environment: no keys."""
+    """Environment of the docker command, without keys."""
     return {name: value for name, value in os.environ.items() if name in _OURS or name.startswith("DOCKER_")}

@@ -102,7 +102,7 @@ def _copy(terminal: int) -> None:
 
 
 def _read(descriptor: int) -> bytes:
-    """What comes next; nothing at the end, which Linux tells of a terminal by an error."""
+    """Next piece of output; empty at the end, which Linux reports of a terminal as an error."""
     try:
         return os.read(descriptor, _PIECE)
     except OSError:

@@ -15,7 +15,7 @@ from pathlib import Path
 from chatdev.errors import SandboxError
 
 SPARE_USERS = range(65000, 65534)
-"""Reserved in Debian's policy, so nobody's; inside the 65536 ids of a container."""
+"""User id reserved in Debian's policy and therefore unused; inside the 65536 ids of a container."""
 _DEEPEST = 64  # levels; what hides deeper counts as too much
 _LEAST = 4096  # bytes of an entry, so that empty files count, too
 _BLOCK = 512  # bytes, the unit of st_blocks

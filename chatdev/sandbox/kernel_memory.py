@@ -1,5 +1,5 @@
-"""What the kernel holds in memory for the processes of a sandbox and no process shows: the folders that stand in
-memory, and what lies in sockets, sent and not yet received. Pipes are not counted: the kernel allows a user 64 MiB."""
+"""Kernel memory of a sandbox that no process shows: folders in memory, and data in sockets that was sent and not yet
+received. Pipes are not counted: the kernel allows a user 64 MiB."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from chatdev.sandbox.base import SCRATCH
 _ENTRY = 1024  # bytes of a file, folder or link in memory, beside its content
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SOCKET = 256 << 10  # bytes that a socket may hold: the usual default; programs may set no other (isolation/seccomp.py)
-_CONNECTION = 1 << 20  # bytes that a connection holds soon once nobody reads; it may be far more
-_OVERHEAD = 2  # what waits in a connection takes up to so many times its size
+_CONNECTION = 1 << 20  # bytes that an unread connection soon holds; it may be far more
+_OVERHEAD = 2  # memory of unread data, as a multiple of its size
 
 
 def kernel_memory(pids: Iterable[int], limit: int) -> int:

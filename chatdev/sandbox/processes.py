@@ -1,5 +1,5 @@
-"""What running processes take, as /proc tells it: memory, and files that are deleted and yet open. Where there is no
-/proc, nothing is known of them."""
+"""Resources of running processes by /proc: memory, and deleted files that are still open. Without /proc they are
+unknown."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def process_tree(root: int) -> list[int]:
 
 
 def make_way(pids: Sequence[int]) -> None:
-    """Let a crowd of processes have the processor when nobody else wants it: whoever looks at them takes turns with
-    each, and would come too late."""
+    """Lower the priority of a crowd of processes, so that the one that measures them gets the processor in time."""
     if len(pids) > _CROWD:
         for pid in pids:
             with contextlib.suppress(OSError):  # it has ended

@@ -34,7 +34,7 @@ class ActingName:
 
 
 def reason_to_withhold(path: str) -> str | None:
-    """Why the file `path` acts by being looked at; None when it does not."""
+    """Reason why the file `path` acts when somebody only opens its folder; None if it does not."""
     folded = "/".join(_fold(part) for part in path.split("/"))
     if not _any_name().search(folded):
         return None

@@ -1,4 +1,4 @@
-"""What a run changed of software that was handed in: as a patch in git's form, and put into the user's folder."""
+"""Change of a run to software that was handed in: as a patch in git's form, and applied to the user's folder."""
 
 from __future__ import annotations
 

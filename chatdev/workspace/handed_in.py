@@ -1,4 +1,4 @@
-"""What is taken of a folder that its user hands in, and what is not: said in notes, and left where it is.
+"""Files taken from a folder that the user hands in; the others stay there and are named in notes.
 
 In a git repository these are the files that git tracks and those that it neither tracks nor ignores, as they lie there
 (`git ls-files -co --exclude-standard`); elsewhere all but the folders that tools make.

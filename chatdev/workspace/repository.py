@@ -183,7 +183,7 @@ def make_repository(metadata: Path) -> None:
         for folder in _FOLDERS:
             (metadata / folder).mkdir(parents=True, exist_ok=True)
         for lock in metadata.rglob(f"*{_LOCK}"):
-            lock.unlink(missing_ok=True)  # nobody else works here: the run's journal is locked
+            lock.unlink(missing_ok=True)  # no other process works here: the run's journal is locked
         for name, content in (("HEAD", _HEAD), ("config", _CONFIG)):
             if not (metadata / name).is_file() or not (metadata / name).read_bytes().strip():
                 replace_file(metadata / name, content)

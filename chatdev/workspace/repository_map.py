@@ -37,7 +37,7 @@ class RepositoryMap:
 
 
 def map_repository(files: Mapping[str, str | bytes], request: str, tokens: int) -> RepositoryMap:
-    """The map of `files` for whoever is to do what a request says, in about so many tokens."""
+    """Overview of `files` for the agent that carries out a request, in about `tokens` tokens."""
     texts = {path: text for path, content in files.items() if (text := _text(content)) is not None}
     room = tokens * _CHARACTERS
     if texts.keys() == files.keys() and sum(map(_shown_size, texts, texts.values())) <= room:
@@ -52,7 +52,7 @@ def map_repository(files: Mapping[str, str | bytes], request: str, tokens: int) 
 
 
 def rank_files(texts: Mapping[str, str], request: str) -> Mapping[str, float]:
-    """How much each file has to do with a request: named in it, or with rare words of it in its path or its text."""
+    """Relevance of each file to a request: named in it, or with its rare words in path or text."""
     words = list(dict.fromkeys(word.lower() for word in _WORD.findall(request)))[:_MOST_WORDS]
     lower = {path: text.lower() for path, text in texts.items()}
     in_paths = {path: _words_of(path) for path in texts}

@@ -53,7 +53,7 @@ class RunFolder:
 
     @property
     def software(self) -> Path:
-        """What the company makes (a git repository)."""
+        """The software that the company makes (a git repository)."""
         return self.path / "software"
 
     @property

@@ -75,7 +75,7 @@ class EntryPoint:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """What follows the interpreter on the command line; empty when there is nothing to start."""
+        """Arguments after the interpreter on the command line; empty without a program to start."""
         if self.path is None:
             return ()
         path = PurePosixPath(self.path)

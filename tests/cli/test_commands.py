@@ -1,20 +1,31 @@
-"""The commands beside `run`: companies, check, play, model; and the page that documents them all."""
+"""The commands beside `run`: companies, check, play, model; and the pages that document them all."""
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
-from tests.support.help_docs import PAGE, page
+from chatdev.cli.app import command_line
+from tests.support.help_docs import PAGE, REFERENCE, pages
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
 
 
-def test_the_page_of_the_command_line_is_up_to_date() -> None:
-    written = PAGE.read_text(encoding="utf-8")
-    assert written == page(written), "run scripts/help_docs"
+def test_the_reference_of_the_commands_is_up_to_date() -> None:
+    written = {path.name: path.read_text(encoding="utf-8") for path in REFERENCE.iterdir()}
+    assert written == pages(), "run scripts/help_docs"
+
+
+def test_the_page_on_the_command_line_names_every_command() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(reference/([\w.-]+)(?:#chatdev-(\w+))?\)", page)
+    named = {command or name.removesuffix(".md") for name, command in linked} - {"README"}
+    group = command_line()
+    assert named == set(group.list_commands(click.Context(group)))
 
 
 def test_companies_lists_those_here_and_the_bundled_ones(shop: Shop, here: Path) -> None:

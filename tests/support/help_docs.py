@@ -1,8 +1,9 @@
-"""docs/cli.md: the help texts of all commands between hand-written words."""
+"""docs/reference/: the help texts of all commands, a page for each group and an index."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -10,15 +11,21 @@ import click
 from chatdev.cli.app import command_line
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
-BEGIN = "<!-- the help texts; scripts/help_docs writes from here to the end -->\n"
+REFERENCE = PAGE.parent / "reference"
+INDEX = "README.md"
+_HEAD = ("All commands, as their help texts have them; written by `scripts/help_docs`.\n"
+         "[The command line](../cli.md) says what they have in common.\n")
+_CELL = 400  # characters that a command's short help may have in the index
 
 
-def page(written: str) -> str:
-    """The page with the help texts as they are now; what stands before them is kept."""
-    head, begin, _ = written.partition(BEGIN)
-    if not begin:
-        raise ValueError(f"{PAGE} has lost the line {BEGIN!r}")
-    return head + begin + "".join(_section(context) for context in _contexts())
+def pages() -> Mapping[str, str]:
+    """Text of each page of docs/reference/ by its name."""
+    contexts = sorted(_contexts(), key=_page_name)  # stable: within a page a group comes before what is in it
+    texts = {name: f"# Commands of {Path(name).stem}\n{''.join(map(_section, found))}"
+             for name, found in groupby(contexts, _page_name)}
+    rows = "".join(f"| [`{context.command_path}`]({_page_name(context)}#{context.command_path.replace(' ', '-')}) "
+                   f"| {context.command.get_short_help_str(_CELL)} |\n" for context in _contexts())
+    return {INDEX: f"# Reference of the commands\n\n{_HEAD}\n| command | what it does |\n|---|---|\n{rows}", **texts}
 
 
 def _contexts() -> Iterator[click.Context]:
@@ -35,9 +42,20 @@ def _below(context: click.Context) -> Iterator[click.Context]:
             yield from _below(command.make_context(name, [], parent=context, resilient_parsing=True))
 
 
+def _page_name(context: click.Context) -> str:
+    """Page of the first-level group a command is in; single commands share chatdev.md."""
+    while context.parent is not None and context.parent.parent is not None:
+        context = context.parent
+    return f"{context.info_name if isinstance(context.command, click.Group) else 'chatdev'}.md"
+
+
 def _section(context: click.Context) -> str:
     return f"\n## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    written = pages()
+    for stale in {path.name for path in REFERENCE.iterdir()} - written.keys():
+        (REFERENCE / stale).unlink()
+    for name, text in written.items():
+        (REFERENCE / name).write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Outputs that have no value: in a whole simulation, or where a bench looks at them.
 
-A bench that compares with `!=` takes an unknown output for right, whatever it should be: `x != 3` is no mismatch. But a
+`x != 3` is not true, so a bench that compares with `!=` accepts an undriven output. But a
 module is right only if it is so whatever an unknown bit turns out to be. So a bench that passes an answer, but not both
 the answer with zeros and the one with ones in place of what is unknown, looks at bits that are.
 """

@@ -64,14 +64,14 @@ class ListedFile:
 
 @dataclass(frozen=True, slots=True)
 class BlindListing:
-    """A listing; so many `more` files are not in it."""
+    """A listing; `more`: number of files left out of it."""
 
     files: Sequence[ListedFile]
     more: int = 0
 
 
 def blind_listing(software: Mapping[str, bytes], characters: int, hidden: Sequence[str] = ()) -> BlindListing:
-    """The software without documents, at most so many `characters` of text, and without the words `hidden`.
+    """The software without documents, cut to `characters` characters of text, and without the words `hidden`.
 
     Short files stay whole; what is left is shared evenly among the long ones, of which the beginning is shown.
     """
@@ -116,7 +116,7 @@ def _share(sizes: Sequence[int], characters: int) -> int:
 
 
 def _beginning(path: str, text: str, characters: int) -> ListedFile:
-    """The file up to the last whole line within so many characters; a single long line is cut."""
+    """The file up to the last whole line within the limit of characters; a single long line is cut."""
     if len(text) <= characters:
         return ListedFile(path, text)
     end = text.rfind("\n", 0, characters) + 1 or characters

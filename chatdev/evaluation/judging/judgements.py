@@ -29,7 +29,7 @@ class Judgement:
     """One look at a pair by one judge. `first` and `second` are the companies in the order in which they were shown;
     no `verdict` where the answer could not be read, and `why` is then what was wrong with it.
 
-    `key` says what was asked, so that the answer holds as long as nobody would ask something else; `pair` is the same
+    `key` identifies the question, so that the answer holds as long as the question is the same; `pair` is the same
     in both orders. `cost` in US dollars, None where the price is unknown.
     """
 
@@ -58,13 +58,13 @@ class Judgement:
     def of(cls, record: Mapping[str, Any]) -> Self:
         """The judgement that a line holds. Raises KeyError or TypeError."""
         check_fields(cls, record)
-        if record.get("tokens", 0) < 0 or (record.get("cost") or 0) < 0:  # nobody gets anything back
+        if record.get("tokens", 0) < 0 or (record.get("cost") or 0) < 0:  # negative spending is refused
             raise TypeError("amount that was spent")
         return cls(**{field.name: record[field.name] for field in fields(cls)})
 
 
 class JudgementFile:
-    """The judgements in a file, which is made when it is missing; nobody else can write it meanwhile.
+    """The judgements in a file, which is made if missing and locked against other writers.
 
     Raises JournalError when it holds something else, WorkspaceError when it cannot be written.
     """

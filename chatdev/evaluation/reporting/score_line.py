@@ -1,4 +1,4 @@
-"""What whoever has a model sends back of a study: one line, as it then stands in docs/models.md."""
+"""Score line of a study, to be sent back and kept in docs/models.md."""
 
 from __future__ import annotations
 

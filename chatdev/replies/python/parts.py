@@ -56,7 +56,7 @@ def _definitions(statements: Iterable[Statement], prefix: str = "") -> Iterator[
 
 
 def _stands_alone(old: Outline, new: Outline, missing: set[str]) -> bool:
-    """Whether `new` is a program that needs nothing of what it leaves out."""
+    """Whether `new` is a whole program: it uses none of the names it leaves out."""
     if not new.acts or new.size < _WHOLE_SHARE * old.size:
         return False
     methods = {name.split(".")[1] for name in missing if "." in name}

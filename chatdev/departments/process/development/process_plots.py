@@ -50,7 +50,7 @@ def _at_temperature(outcomes: Sequence[InstanceOutcome], default: Instance) -> I
 
 
 def draw_replays(entries: Sequence[PoolEntry]) -> str:
-    """How many of the instances each strategy has replayed after so many replays (simulated); empty without any."""
+    """Instances that each strategy has covered by number of replays (simulated); empty without any."""
     shown = list(entries[:_MOST_INSTANCES])
     if not shown:
         return ""

@@ -1,7 +1,7 @@
 """Likely examples: what a request seems to show, where nothing in it is certain.
 
-Only what comes in is read: commands, texts, and what stands at the left. What comes out is not, since whoever misreads
-it makes a right program wrong: what the program prints is looked for in the request (`likely_example.py`).
+Only what comes in is read: commands, texts, and what stands at the left. Outputs are not parsed, since a misread output
+would fail a correct program: what the program prints is looked for in the request (`likely_example.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether what a program printed stands in its request, as all that is shown at that place.
 
-Nothing has to say that it is printed: that a program prints, letter by letter, what stands there whole says enough.
+A verbatim match of the complete shown text is accepted without further evidence.
 """
 
 from __future__ import annotations

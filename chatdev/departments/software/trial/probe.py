@@ -28,12 +28,11 @@ KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied
 
 @dataclass(frozen=True, slots=True)
 class KeepingStart:
-    """A start, and how it went: `unlisted` says the same as before something was added, `unknown` does with that what
-    it does with something that nobody added, `unchanged` is to remove it, and leaves all files as they are, `emptied`
-    removes everything with it, `another` something else, `ignored` asks for what it was given, `asking` goes on asking
-    whatever is answered, `hidden` is a list that there is not, nor anything else that shows what was added, `split`
-    shows one thing as several, and `merged` two as one. `unmarked` finishes a thing that no list then marks, `marked`
-    marks what nobody finished."""
+    """A start and its fault. Of what was added: `unlisted`, the list lacks it; `unknown`, a command treats it as an
+    unknown item; `unchanged`, removing it changes no file; `emptied`, removing it removes all; `another`, removing it
+    removes another item; `hidden`, no command lists it; `split`, one item is listed as several; `merged`, several as
+    one; `unmarked`, a finished item is not marked; `marked`, an open one is. Of input: `ignored`, the program asks for
+    what it was given; `asking`, it asks without end."""
 
     start: Start
     finding: Finding
@@ -46,8 +45,8 @@ class NoTimeLeft(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """Starts the software of a trial; `own` are the Tester's commands, with the files that lie there. In the end every
-    start raises NoTimeLeft."""
+    """Starts the software of a trial; `own` are the Tester's commands, with the files that lie there. Raises NoTimeLeft
+    once the start budget is used up."""
 
     conventions: Conventions
     own: Case

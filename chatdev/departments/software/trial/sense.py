@@ -24,9 +24,9 @@ _SHORTEST = 3  # characters of a message that is looked for in a request
 
 
 def judge_own(tried: Sequence[TriedCase], plan: Plan) -> list[TriedCase]:
-    """The Tester's own commands expect no output, only sense. One that the program refuses fails only if its form
-    stands in the request, or if the request has it and it is never taken; one that crashes or does not end only if the
-    request names it. One that was done before, or that needs a file that nobody makes, fails for no refusal."""
+    """The Tester's own commands are judged without an expected output. A refused command fails only if its form stands
+    in the request, or if the request has it and it is never taken; a crash or endless run only if the request names the
+    command. Refusing a repeated command, or one that needs a missing file, is never counted as a failure."""
     return [replace(case, starts=tuple(_judge_sense(case, number, plan) for number in range(len(case.starts))))
             if case.case is plan.own else case for case in tried]
 
