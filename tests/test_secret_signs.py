@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.secret_signs import NameSign, is_secret, name_sign
-from chatdev.secrets import PLACEHOLDER, keep_address, keep_secret, keep_variables, scrub
+from chatdev.secrets import (
+    PLACEHOLDER,
+    NameSign,
+    is_secret,
+    keep_address,
+    keep_secret,
+    keep_variables,
+    name_sign,
+    scrub,
+)
 
 GENERATED = "q7Zx0pLm4vB9nT2wK8sR"
 HEX = "9f86d081884c7d659a2feaa0c55ad015"
