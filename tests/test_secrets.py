@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.environ import Environ, keep_dotenvs
+from chatdev.config.settings import Environ, keep_dotenvs
 from chatdev.errors import ConfigError
 from chatdev.journal import Journal, read_journal
 from chatdev.secrets import PLACEHOLDER, StreamScrubber, keep_address, keep_secret, keep_variables, scrub, scrub_values

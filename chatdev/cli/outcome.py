@@ -13,7 +13,7 @@ from typing import ParamSpec
 import click
 
 from chatdev.cli.interruption import interrupted_status
-from chatdev.config.environ import environ
+from chatdev.config.settings import environ
 from chatdev.errors import ChatDevError
 from chatdev.runner.sanitize import sanitize
 

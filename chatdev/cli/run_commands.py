@@ -20,8 +20,7 @@ from chatdev.cli.shared_options import (
 )
 from chatdev.cli.showing import pop_show, show_options
 from chatdev.cli.trust import ask_for_consent
-from chatdev.config.estimate import Load, estimate
-from chatdev.config.preview import preview
+from chatdev.config.preview import Load, estimate, preview
 from chatdev.config.settings import default_model, user_settings
 from chatdev.engine.budget import money
 from chatdev.errors import ConfigError

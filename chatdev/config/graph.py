@@ -8,8 +8,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from chatdev.config.schema import CompanyConfig
-from chatdev.config.steps import Step
+from chatdev.config.schema import CompanyConfig, Step
 from chatdev.errors import ConfigError, MissingProgram, ToolError
 
 _PICTURES = (".svg", ".png", ".dot")

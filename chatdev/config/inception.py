@@ -10,11 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from chatdev.config.phases import Phase, names_read
+from chatdev.config.phases import Phase, names_read, settle
 from chatdev.config.profiles import Sizes
 from chatdev.config.protocol import QUESTION_MARKER, SOLUTION_MARKER
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settled import settle
 from chatdev.config.templates import render
 from chatdev.events import Speaker
 

@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from chatdev.config.validation import name_hint
+from chatdev.config.yaml_nodes import name_hint
 from chatdev.isolation.isolate import isolate
 
 if TYPE_CHECKING:  # slow to import

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from chatdev.config.profiles import ModelProfile, ModelSettings, number_or_size
-from chatdev.config.validation import StrictModel
+from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes, number_or_size
+from chatdev.config.templates import render
+from chatdev.config.yaml_nodes import StrictModel
+from chatdev.errors import ConfigError, UnsafePath
+from chatdev.workspace.acting import reason_to_withhold
+from chatdev.workspace.snapshot import safe_path
 
 REFLECTIONS = 2  # design §3
 Form = Literal["text", "choice", "files", "json", "list"]
@@ -200,3 +205,40 @@ def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
                        phase.memory.window or profile.window, phase.budget,
                        0 if phase.on_no_solution == "observed" else REFLECTIONS,
                        drafts, min(drafts, profile.drafts_at_once))
+
+
+# A phase as it runs: what its YAML leaves to the model's sizes and to the values at hand is put in.
+
+
+def settle(phase: Phase, values: Mapping[str, Any], sizes: Sizes) -> Phase:
+    """The phase with a number for the name of a size, and with the name of its one file. Raises ConfigError for a name
+    that cannot be rendered, or that no file of the software can have."""
+    solution, found = phase.solution, dict[str, Any]()
+    if isinstance(solution.most, str):
+        found["most"] = sizes.number(solution.most)
+    if solution.as_file and is_template(solution.as_file):
+        found["as_file"] = _file_named(solution.as_file, values)
+    return phase.model_copy(update={"solution": solution.model_copy(update=found)}) if found else phase
+
+
+def is_template(name: str) -> bool:
+    """Whether a file's name still has to be rendered."""
+    return "{" in name
+
+
+def unsafe_name(name: str) -> str:
+    """Reason why no file of the software can have this name (wildcards count as letters); empty if one can."""
+    try:
+        plain = safe_path(re.sub(r"[*?\[\]]", "x", name))
+    except UnsafePath as problem:
+        return str(problem)
+    if why := reason_to_withhold(plain):
+        return f"{name!r} may not be written: {why}"
+    return "" if len(plain) == len(name) else f"{name!r} is not in its plain form"
+
+
+def _file_named(template: str, values: Mapping[str, Any]) -> str:
+    name = render(template, values, "solution.as_file").strip()
+    if problem := unsafe_name(name):
+        raise ConfigError(f"solution.as_file: {problem}; a phase without a file to write is left out by `when`")
+    return name

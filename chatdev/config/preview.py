@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, system_prompt, tools_of
-from chatdev.config.phases import Phase, bare_name
+from chatdev.config.phases import Phase, bare_name, phase_limits
 from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes
-from chatdev.config.schema import CompanyConfig
+from chatdev.config.schema import CompanyConfig, PhaseStep, Step, walk
 from chatdev.config.schema_text import call_schema
 from chatdev.config.settings import profile_of
-from chatdev.config.steps import walk
 from chatdev.config.templates import render, variables
 from chatdev.errors import ConfigError
 from chatdev.events import Speaker
@@ -148,3 +150,143 @@ def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any],
         return system_prompt(company, name, speaker, found)
     except ConfigError:
         return company.protocol.system
+
+
+# Estimate of a run's calls, tokens and cost by simple rules.
+
+CHARACTERS = 4  # of a token, roughly, in English and code
+REPLY = 400  # tokens of a reply, a round figure for short programs and reviews
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Calls, prompt and completion tokens, and US dollars (None: unknown)."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+
+    def __add__(self, other: Load) -> Load:
+        cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        return Load(self.calls + other.calls, self.prompt_tokens + other.prompt_tokens,
+                    self.completion_tokens + other.completion_tokens, cost)
+
+    def __mul__(self, times: int) -> Load:
+        return Load(self.calls * times, self.prompt_tokens * times, self.completion_tokens * times,
+                    None if self.cost is None else self.cost * times)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """From the shortest to the longest run; `most` is None when the chain holds a `foreach` or a `process`, whose
+    length is only known when it runs."""
+
+    least: Load
+    most: Load | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    company: CompanyConfig
+    prompts: Mapping[str, int]  # tokens of system prompt and opening by phase
+    default: ModelSettings
+    profiles: Sequence[ModelProfile]
+
+
+def estimate(company: CompanyConfig, shown: Iterable[PhasePreview], default: ModelSettings | None = None,
+             profiles: Sequence[ModelProfile] = ()) -> Estimate:
+    """The estimate for a run with the default model `default` whose prompts are `shown` (`preview`); `profiles` are
+    the user's own.
+
+    Least: conditional steps are skipped, loops leave after their first step, feedback passes at once (no call), an
+    instructor who opens concludes at once and any other phase ends with its first response (one call, or those drafts
+    that are asked for at once). Most: every loop and every round is used up, with all drafts, questions and their
+    answers as far as the phase's budget of calls lets them, and the reflections. Not counted:
+    repeated requests, unreadable responses, tool calls within a turn. A token is 4 characters, a reply 400 tokens,
+    and every call reads the system prompt, its tools, the opening and what was said before it in the phase (at most
+    `window` exchanges; where memory is fresh, what was said in its round).
+    """
+    sizes = {one.phase: _prompt_tokens(one) for one in shown}
+    rules = _Rules(company, sizes, default or ModelSettings(), profiles)
+    return Estimate(_sum(_least(rules, step) for step in company.chain), _most_of(rules, company.chain))
+
+
+def _prompt_tokens(shown: PhasePreview) -> int:
+    tools = sum(len(tool.description) + len(json.dumps(tool.parameters)) for tool in shown.tools)
+    return (len(shown.system) + len(shown.opening) + tools) // CHARACTERS
+
+
+def _least(rules: _Rules, step: Step) -> Load:
+    if step.when is not None or step.most_passes is None:
+        return Load()
+    phases = rules.company.phases
+    own = _sum(_dialogue(rules, name, 1) + _drafts(rules, name, _first_drafts(rules, name) - 1)
+               for name in step.phases_run(phases) if not phases[name].feedback)
+    if step.until is not None:
+        return own + _least(rules, step.children[0])
+    return own + _sum(_least(rules, inner) for inner in step.children) * step.most_passes
+
+
+def _most(rules: _Rules, step: Step) -> Load | None:
+    inner = _most_of(rules, step.children)
+    if step.most_passes is None or inner is None:
+        return None
+    rounds = step.rounds if isinstance(step, PhaseStep) and isinstance(step.rounds, int) else None
+    own = _sum(_phase_at_most(rules, name, rounds) for name in step.phases_run(rules.company.phases))
+    return own + inner * step.most_passes
+
+
+def _most_of(rules: _Rules, steps: Sequence[Step]) -> Load | None:
+    loads = [_most(rules, step) for step in steps]
+    return None if None in loads else _sum(load for load in loads if load is not None)
+
+
+def _phase_at_most(rules: _Rules, name: str, rounds: int | None) -> Load:
+    """A phase with every instruction, response, question and answer that fits its budget, the reflections, and the
+    drafts for which these leave room; `rounds` are the most by the step."""
+    phase = rules.company.phases[name]
+    limits = phase_limits(phase, _profile(rules, phase))
+    most = min(limits.rounds, rounds or limits.rounds)
+    instructions = 0 if phase.instructor is None else most - (phase.opens == "brief")
+    calls = instructions + most * (1 + 2 * limits.questions)
+    drafts = (limits.drafts - 1) * (most if phase.memory.fresh else 1)
+    if room := limits.budget.calls:
+        calls, drafts = min(calls, room), min(drafts, max(0, room - calls))
+    return _dialogue(rules, name, calls + limits.reflections) + _drafts(rules, name, drafts)
+
+
+def _first_drafts(rules: _Rules, name: str) -> int:
+    """The drafts that a phase asks for at least: those of the first wave, unless the instructor concludes before."""
+    phase = rules.company.phases[name]
+    profile = _profile(rules, phase)
+    if phase.opens == "instructor" or tools_of(rules.company, phase, "assistant", profile.sizes):
+        return 1
+    return phase_limits(phase, profile).drafts_at_once
+
+
+def _drafts(rules: _Rules, name: str, drafts: int) -> Load:
+    """Load of `drafts` drafts, each with the prompt of the first."""
+    profile = _profile(rules, rules.company.phases[name])
+    prompt, completion = drafts * rules.prompts[name], drafts * REPLY
+    return Load(drafts, prompt, completion, profile.cost(prompt, completion))
+
+
+def _dialogue(rules: _Rules, name: str, calls: int) -> Load:
+    """Load of `calls` calls of a phase, each with the dialogue before it."""
+    phase = rules.company.phases[name]
+    profile = _profile(rules, phase)
+    limits = phase_limits(phase, profile)
+    most = 1 + 2 * limits.questions if phase.memory.fresh else 2 * limits.window if limits.window else calls
+    remembered = sum(min(n, most) for n in range(calls))
+    prompt, completion = calls * rules.prompts[name] + remembered * REPLY, calls * REPLY
+    return Load(calls, prompt, completion, profile.cost(prompt, completion))
+
+
+def _profile(rules: _Rules, phase: Phase) -> ModelProfile:
+    """The profile of the assistant's model, which stands for both sides."""
+    return profile_of(rules.company, phase, phase.assistant, rules.default, rules.profiles)
+
+
+def _sum(loads: Any) -> Load:
+    return reduce(add, loads, Load())

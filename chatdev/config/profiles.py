@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import read
+from chatdev.config.yaml_nodes import StrictModel, read, validate_node
 from chatdev.paths import bundled_folder
 
 _SHARE_OF_MAP, _LEAST_MAP, _LARGEST_MAP = 6, 300, 24_000  # of a context window; tokens

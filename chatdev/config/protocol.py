@@ -7,8 +7,7 @@ from functools import cache
 
 from pydantic import Field
 
-from chatdev.config.validation import StrictModel
-from chatdev.config.yaml_nodes import plain, read
+from chatdev.config.yaml_nodes import StrictModel, plain, read
 from chatdev.paths import bundled_folder
 
 SOLUTION_MARKER = "<SOLUTION>"

@@ -5,15 +5,364 @@ Phases are in `phases`, the kinds of steps in `steps`, models in `profiles`, tex
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from chatdev.config.phases import Phase
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PromptProtocol
-from chatdev.config.step_kinds import ChainStep
-from chatdev.config.validation import StrictModel
+from chatdev.config.templates import compile_expression
+from chatdev.config.yaml_nodes import KeyPath, StrictModel
+
+# Steps of a chain: what every kind answers, and walks through a chain (design §3).
+
+Phases = Mapping[str, Phase]
+
+
+class Step(StrictModel):
+    """Fields of every step, and the methods of every kind."""
+
+    kind: ClassVar[str]
+    """The word that begins the step in YAML; events name the kind by it."""
+    inner_path: ClassVar[KeyPath] = ()
+    """Where the inner steps lie below this one; empty: there are none."""
+    loops: ClassVar[bool] = False
+    """Whether its inner steps run again and again."""
+    side_by_side: ClassVar[bool] = False
+    """Whether its inner steps run at the same time, not one after the other."""
+    announced: ClassVar[bool] = True
+    """Whether events of its own tell where it starts and finishes."""
+
+    when: str | None = None
+    """Expression; false skips the step."""
+    optional: bool = False
+    """In `parallel`: a failure of this branch is reported, not raised."""
+
+    @property
+    def name(self) -> str:
+        """Name in the place of the run; empty: none of its own."""
+        return self.kind
+
+    @property
+    def detail(self) -> str:
+        """What the event of its start says beside the kind."""
+        return ""
+
+    @property
+    def caption(self) -> str:
+        """One line for drawings."""
+        return self.name
+
+    @property
+    def children(self) -> Sequence[Step]:
+        """Its inner steps."""
+        inner: Any = self if self.inner_path else ()
+        for key in self.inner_path:
+            inner = getattr(inner, str(key))
+        return inner  # type: ignore[no-any-return]  # the schema has a list of steps there
+
+    @property
+    def until(self) -> str | None:
+        """Expression that ends its loop."""
+        return None
+
+    @property
+    def item(self) -> str | None:
+        """The name that only its inner steps see."""
+        return None
+
+    @property
+    def most_passes(self) -> int | None:
+        """How often its inner steps run at most; None: that shows only when it runs."""
+        return 1
+
+    @property
+    def phase_named(self) -> str | None:
+        """The phase that it names."""
+        return None
+
+    def phases_run(self, phases: Phases) -> list[str]:
+        """The phases among `phases` that it may run itself; inner steps not counted."""
+        return [name for name in phases if name == self.phase_named]
+
+    def names_read(self, phases: Phases) -> list[str]:
+        """Names it reads from long-term memory, as in YAML (`name`, or `name?` if optional)."""
+        return []
+
+    def names_written(self, phases: Phases) -> frozenset[str]:
+        """The long-term names that it may write itself; inner steps not counted."""
+        return frozenset(phases[name].writes for name in self.phases_run(phases))
+
+
+def walk(steps: Sequence[Step], path: KeyPath = ("chain",)) -> Iterator[tuple[KeyPath, Step]]:
+    """Every step with its key path, outer ones first."""
+    for n, step in enumerate(steps):
+        yield (*path, n), step
+        yield from walk(step.children, (*path, n, *step.inner_path))
+
+
+def names_written(steps: Sequence[Step], phases: Phases) -> frozenset[str]:
+    """The names that these steps, inner ones included, may write."""
+    return frozenset(name for _, step in walk(steps) for name in step.names_written(phases))
+
+
+def names_written_only_in(steps: Sequence[Step], chain: Sequence[Step], phases: Phases) -> frozenset[str]:
+    """The names that no step of the chain outside `steps` may write (`software` is never one of them)."""
+    inside, everywhere = (Counter(name for _, step in walk(part) for name in step.names_written(phases))
+                          for part in (steps, chain))
+    return frozenset(name for name, count in inside.items() if everywhere[name] <= count) - {"software"}
+
+
+def files_declared(steps: Sequence[Step], phases: Phases) -> frozenset[str]:
+    """The files that these steps, inner ones included, name as theirs."""
+    named = {step.phase_named for _, step in walk(steps)}
+    return frozenset(file for name, phase in phases.items() if name in named for file in phase.solution.files_named)
+
+
+# The kinds of steps: what YAML says of each, and how each answers the questions of `steps` (design §3).
+
+
+def _rounds(given: Any) -> str:
+    return "expression" if isinstance(given, str) else "number"
+
+
+Rounds = Annotated[
+    Annotated[Annotated[int, Field(ge=1)] | None, Tag("number")] | Annotated[str, Tag("expression")],
+    Discriminator(_rounds),
+]
+
+
+class PhaseStep(Step):
+    """Run one phase."""
+
+    kind = "phase"
+    announced = False  # the phase's own events do
+    phase: str
+    rounds: Rounds = None
+    """Most rounds here, overriding the phase: a number, or an expression for one."""
+    fresh: Literal["software"] | None = None
+    """`software`: the phase writes anew, as if there were no files yet; what it leaves stands only if its guard finds
+    it better than what was there."""
+
+    @property
+    def name(self) -> str:
+        return self.phase
+
+    @property
+    def phase_named(self) -> str:
+        return self.phase
+
+    def names_read(self, phases: Phases) -> list[str]:
+        return phases[self.phase].reads if self.phase in phases else []
+
+
+class ToolStep(Step):
+    """Call a tool, without a model."""
+
+    kind = "tool"
+    tool: str
+    writes: str
+    reads: list[str] | None = None
+    """Long-term names handed to the tool; unset: the tool's own declaration."""
+
+    @property
+    def name(self) -> str:
+        return self.tool
+
+    @property
+    def detail(self) -> str:
+        return self.tool
+
+    @property
+    def caption(self) -> str:
+        return f"tool {self.tool} → {self.writes}"
+
+    def names_read(self, phases: Phases) -> list[str]:
+        return self.reads or []
+
+    def names_written(self, phases: Phases) -> frozenset[str]:
+        return frozenset({self.writes})
+
+
+class Repeat(StrictModel):
+    """The body of `repeat`."""
+
+    until: str | None = None
+    max: int = Field(ge=1)
+    steps: list[ChainStep] = Field(min_length=1)
+
+
+class RepeatStep(Step):
+    """Run steps until an expression holds, `max` times at most."""
+
+    kind = "repeat"
+    inner_path = ("repeat", "steps")
+    loops = True
+    repeat: Repeat
+
+    @property
+    def detail(self) -> str:
+        return f"until {self.until or 'max'}, at most {self.repeat.max}"
+
+    @property
+    def caption(self) -> str:
+        return f"repeat until {self.until or 'the end'}, at most {self.repeat.max} times"
+
+    @property
+    def until(self) -> str | None:
+        return self.repeat.until
+
+    @property
+    def most_passes(self) -> int:
+        return self.repeat.max
+
+
+class Foreach(StrictModel):
+    """The body of `foreach`."""
+
+    over: str
+    """Expression that yields a list."""
+    as_: str = Field(alias="as")
+    id: str = "id"
+    """Field of an item that names it, for `depends_on`; an item without it is named by its position."""
+    depends_on: str | None = None
+    """Field of an item that lists the ids of its parents."""
+    until: str | None = None
+    fresh: Literal["software"] | None = None
+    """`software`: every item starts from the software as it was before the loop."""
+    steps: list[ChainStep] = Field(min_length=1)
+
+
+class ForeachStep(Step):
+    """Run steps once for each item of a list."""
+
+    kind = "foreach"
+    inner_path = ("foreach", "steps")
+    loops = True
+    foreach: Foreach
+
+    @property
+    def detail(self) -> str:
+        return f"{self.item} of {self.foreach.over}"
+
+    @property
+    def caption(self) -> str:
+        until = f", until {self.until}" if self.until else ""
+        return f"for each {self.item} in {self.foreach.over}{until}"
+
+    @property
+    def until(self) -> str | None:
+        return self.foreach.until
+
+    @property
+    def item(self) -> str:
+        return self.foreach.as_
+
+    @property
+    def most_passes(self) -> None:
+        return None
+
+    def names_read(self, phases: Phases) -> list[str]:
+        """The names of `over`; raises ExpressionError when it is broken."""
+        return sorted(compile_expression(self.foreach.over).names)
+
+
+class Branch(Step):
+    """Several steps as one branch of `parallel`."""
+
+    kind = "steps"
+    inner_path = ("steps",)
+    announced = False
+    steps: list[ChainStep] = Field(min_length=1)
+
+    @property
+    def name(self) -> str:
+        return ""
+
+    @property
+    def caption(self) -> str:
+        return "branch"
+
+
+class ParallelStep(Step):
+    """Run branches at the same time; their writes meet at the end."""
+
+    kind = "parallel"
+    inner_path = ("parallel",)
+    side_by_side = True
+    parallel: list[BranchStep] = Field(min_length=1)
+
+    @property
+    def detail(self) -> str:
+        return f"{len(self.parallel)} branches"
+
+
+class ProcessStep(Step):
+    """Run the phases that a list in long-term memory names."""
+
+    kind = "process"
+    inner_path = ("supplies",)
+    process: str
+    """Long-term name that holds a list of phase names to run in order."""
+    phases: list[str] = Field([])
+    """The phases that the list may name, in their default order; unset: all of the company."""
+    supplies: list[ToolStep] = Field([])
+    """Tools for what phases of the list read and no phase writes: each is called before a phase that reads what it
+    writes."""
+
+    @property
+    def detail(self) -> str:
+        return self.process
+
+    @property
+    def caption(self) -> str:
+        return f"process {self.process}"
+
+    @property
+    def most_passes(self) -> None:
+        return None
+
+    def phases_run(self, phases: Phases) -> list[str]:
+        return [name for name in phases if name in self.phases or not self.phases]
+
+    def names_read(self, phases: Phases) -> list[str]:
+        return [self.process]
+
+
+STEP_KINDS: tuple[type[Step], ...] = (PhaseStep, ToolStep, RepeatStep, ForeachStep, ParallelStep, ProcessStep)
+BRANCH_KINDS: tuple[type[Step], ...] = (*STEP_KINDS, Branch)
+
+
+def _kind(step: Any) -> str | None:
+    """Which step a mapping (or a step already built) is; None when it is none of them."""
+    if isinstance(step, Step):
+        return step.kind
+    return next((cls.kind for cls in BRANCH_KINDS if isinstance(step, dict) and cls.kind in step), None)
+
+
+_AnyStep = (
+    Annotated[PhaseStep, Tag("phase")] | Annotated[ToolStep, Tag("tool")] | Annotated[RepeatStep, Tag("repeat")]
+    | Annotated[ForeachStep, Tag("foreach")] | Annotated[ParallelStep, Tag("parallel")]
+    | Annotated[ProcessStep, Tag("process")]
+)
+ChainStep = Annotated[
+    _AnyStep,
+    Discriminator(_kind, custom_error_type="step",
+                  custom_error_message=f"a step is one of: {', '.join(cls.kind for cls in STEP_KINDS)}"),
+]
+BranchStep = Annotated[
+    _AnyStep | Annotated[Branch, Tag("steps")],
+    Discriminator(_kind, custom_error_type="step",
+                  custom_error_message=f"a branch is one of: {', '.join(cls.kind for cls in BRANCH_KINDS)}"),
+]
+for _model in (Repeat, Foreach, Branch, ParallelStep):
+    _model.model_rebuild()
+
+
+# Fields of a company's YAML: the company, its inputs and its roles (design §4).
 
 Install = Literal["auto", "ask", "never"]
 

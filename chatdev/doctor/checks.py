@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from chatdev.config.environ import process_environ, read_dotenv
-from chatdev.config.settings import DefaultModel, find_default_model, user_settings
+from chatdev.config.settings import DefaultModel, find_default_model, process_environ, read_dotenv, user_settings
 from chatdev.department import Table
 from chatdev.doctor.department_rows import department_probes
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, check_program, fault, success, version_of

@@ -1,6 +1,6 @@
 """The chain: steps in order, each solution the bridge to the next (ChatDev equation 1; step kinds of design §3).
 
-What a kind of step holds is in `config/step_kinds.py`; how it runs is in `RUNNERS`, at the end.
+What a kind of step holds is in `config/schema.py`; how it runs is in `RUNNERS`, at the end.
 """
 
 from __future__ import annotations
@@ -10,8 +10,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chatdev.config.phases import names_read
-from chatdev.config.step_kinds import Branch, ForeachStep, ParallelStep, PhaseStep, ProcessStep, RepeatStep, ToolStep
-from chatdev.config.steps import Step, names_written_only_in
+from chatdev.config.schema import (
+    Branch,
+    ForeachStep,
+    ParallelStep,
+    PhaseStep,
+    ProcessStep,
+    RepeatStep,
+    Step,
+    ToolStep,
+    names_written_only_in,
+)
 from chatdev.config.templates import compile_expression
 from chatdev.engine.context import RunContext, State
 from chatdev.engine.foreach import order_items, outcome_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from chatdev.config.step_kinds import Foreach
+from chatdev.config.schema import Foreach
 from chatdev.errors import PhaseFailed
 from chatdev.plain_values import short_name
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt, tools_of
-from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits
+from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits, settle
 from chatdev.config.schema_text import call_schema
-from chatdev.config.settled import settle
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
 from chatdev.engine.constraint import constraint_for

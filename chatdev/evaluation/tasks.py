@@ -12,8 +12,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import read
+from chatdev.config.yaml_nodes import StrictModel, read, validate_node
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
 from chatdev.plain_file import read_named

@@ -8,9 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
-from chatdev.config.schema import CompanyConfig
-from chatdev.config.step_kinds import PhaseStep
-from chatdev.config.steps import walk
+from chatdev.config.schema import CompanyConfig, PhaseStep, walk
 from chatdev.errors import ConfigError
 from chatdev.runner.api import Company
 from chatdev.workspace.run_folder import slug

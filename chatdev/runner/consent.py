@@ -13,12 +13,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.environ import environ, process_environ, read_dotenv
 from chatdev.config.load import dump, load_company
-from chatdev.config.model_choice import Authorship, outward_settings
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE
+from chatdev.config.settings import (
+    MODEL_VARIABLE,
+    URL_VARIABLE,
+    Authorship,
+    environ,
+    outward_settings,
+    process_environ,
+    read_dotenv,
+)
 from chatdev.config.trust_record import Trust, trusted_digests
 from chatdev.errors import ConfigError, ConsentMissing
 from chatdev.llm.base import Model

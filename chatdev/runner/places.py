@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatdev.config.model_choice import Authorship
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.settings import Authorship
 from chatdev.errors import ConfigError
 from chatdev.origins import Origin, without_user
 from chatdev.runner.toolbox import KnownTools

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatdev.config.environ import keep_dotenvs
 from chatdev.config.load import dump
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.settings import keep_dotenvs
 from chatdev.config.templates import render
 from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending

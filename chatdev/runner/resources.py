@@ -8,11 +8,18 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from chatdev.config.model_choice import Authorship, ModelChoice, choose_model
 from chatdev.config.phases import Limits, names_read
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settings import DefaultModel, UserSettings, find_default_model, user_settings
+from chatdev.config.settings import (
+    Authorship,
+    DefaultModel,
+    ModelChoice,
+    UserSettings,
+    choose_model,
+    find_default_model,
+    user_settings,
+)
 from chatdev.engine.context import RoleModel
 from chatdev.errors import ConfigError, RecordEnds
 from chatdev.journal import Journal

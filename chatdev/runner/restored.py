@@ -25,8 +25,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from chatdev.config.environ import process_environ
-from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE, UserSettings
+from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE, UserSettings, process_environ
 from chatdev.errors import ConfigError
 from chatdev.llm.connection import LOCAL
 from chatdev.origins import without_user

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from chatdev.config.check_company import ToolFacts
 from chatdev.config.inception import ToolDescription
-from chatdev.config.mistakes import ToolFacts
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings
 from chatdev.engine.context import TOOL_LOG, Files

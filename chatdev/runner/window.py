@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from chatdev.config.schema import CompanyConfig
-from chatdev.config.steps import walk
+from chatdev.config.schema import CompanyConfig, walk
 from chatdev.config.templates import listing
 from chatdev.errors import ConfigError
 from chatdev.llm.tokens import count_tokens

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.steps import names_written
+from chatdev.config.schema import names_written
 from tests.config.tiny import loaded, refused
 
 END = "{tool: software.run, writes: test}"

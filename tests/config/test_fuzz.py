@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from chatdev.config.load import load_company
 from chatdev.config.phases import Phase, Solution
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.validation import names_in
-from chatdev.config.yaml_nodes import Dumper, parse, plain
+from chatdev.config.yaml_nodes import Dumper, names_in, parse, plain
 from chatdev.errors import ConfigError
 from tests.config.tiny import TINY, TOOLS, paths, tiny
 

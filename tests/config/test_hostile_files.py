@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.environ import read_dotenv
 from chatdev.config.load import companies, load_company
+from chatdev.config.settings import read_dotenv
 from chatdev.config.yaml_nodes import read_text
 from chatdev.errors import ConfigError
 from tests.config.tiny import TINY

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chatdev.config.load import companies, dump, find_company, load_company
-from chatdev.config.schema import CompanyConfig
-from chatdev.config.step_kinds import PhaseStep
+from chatdev.config.schema import CompanyConfig, PhaseStep
 from chatdev.errors import ConfigError
 from tests.config.tiny import TINY, TOOLS, loaded, refused, tiny
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.environ import Environ, environ, read_dotenv
 from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelProfile, ModelSettings, Price, profile_for
-from chatdev.config.settings import UserSettings, default_model, resolve, user_settings
+from chatdev.config.settings import Environ, UserSettings, default_model, environ, read_dotenv, resolve, user_settings
 from chatdev.errors import ConfigError
 from tests.config.tiny import tiny
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.phases import Phase
+from chatdev.config.phases import Phase, settle
 from chatdev.config.preview import preview
 from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes, profile_for
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settled import settle
 from chatdev.errors import ConfigError
 from tests.config.tiny import loaded, refused
 

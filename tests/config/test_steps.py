@@ -8,8 +8,7 @@ import pytest
 
 from chatdev.config.phases import phase_limits
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.step_kinds import BRANCH_KINDS
-from chatdev.config.steps import names_written, names_written_only_in, walk
+from chatdev.config.schema import BRANCH_KINDS, names_written, names_written_only_in, walk
 from tests.config.tiny import loaded
 
 CHAIN = """

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from chatdev.config import template_meter
+from chatdev.config import templates
 from chatdev.config.templates import compile_expression, render, variables
 from chatdev.errors import ConfigError, ExpressionError
 
@@ -87,13 +87,13 @@ def test_a_hostile_template_is_refused(text: str) -> None:
     "{% if task in m %}{% endif %}" * 5000,
 ])
 def test_a_template_of_many_long_steps_is_given_up(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(template_meter, "_MOST_SECONDS", 0.5)
+    monkeypatch.setattr(templates, "_MOST_SECONDS", 0.5)
     with cheaply(), pytest.raises(ConfigError, match=r"more than 0\.5 seconds"):
         render("{% set m, t = many * 50, 'a' * 10000000 %}" + text, VALUES, "here")
 
 
 def test_an_expression_of_constants_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(template_meter, "_MOST_SECONDS", 0.5)
+    monkeypatch.setattr(templates, "_MOST_SECONDS", 0.5)
     with cheaply(), pytest.raises(ExpressionError):
         compile_expression("0" + " + (('a' * 10000000) | upper | length)" * 1000).evaluate({})
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from chatdev.config.check_company import ToolFacts
 from chatdev.config.load import load_company
-from chatdev.config.mistakes import ToolFacts
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.yaml_nodes import Key
 from chatdev.errors import ConfigError

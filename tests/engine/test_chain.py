@@ -1,8 +1,7 @@
 """Steps: order, when, repeat, foreach, process; what is unset, what may be missing, and how a failure spreads."""
 
 
-from chatdev.config.step_kinds import BRANCH_KINDS
-from chatdev.config.steps import Step
+from chatdev.config.schema import BRANCH_KINDS, Step
 from chatdev.engine.chain import RUNNERS
 from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, solutions, talk
 

@@ -11,9 +11,8 @@ import pytest
 from chatdev.config.inception import form_text
 from chatdev.config.json_schema import schema_validator
 from chatdev.config.load import load_company
-from chatdev.config.phases import Solution
+from chatdev.config.phases import Solution, settle
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.config.settled import settle
 from chatdev.engine.constraint import constraint_for
 from chatdev.llm.base import Constraint, Message, Request, Sampling
 from chatdev.llm.local.local_model import LocalModel

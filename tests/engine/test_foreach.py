@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.step_kinds import Foreach
+from chatdev.config.schema import Foreach
 from chatdev.engine.foreach import order_items
 from chatdev.errors import PhaseFailed
 

@@ -14,7 +14,7 @@ import yaml
 import chatdev
 from chatdev import Company, ConsentMissing, Run
 from chatdev.config.load import find_company
-from chatdev.config.model_choice import outward_settings
+from chatdev.config.settings import outward_settings
 from chatdev.config.trust_record import add_trust, trusted_digests
 from chatdev.doctor.checks import all_probes
 from chatdev.evaluation.embedding import embedder_of

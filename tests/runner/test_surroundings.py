@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.environ import read_dotenv
-from chatdev.config.settings import user_settings
+from chatdev.config.settings import read_dotenv, user_settings
 from chatdev.errors import ConfigError
 from chatdev.paths import cache_dir, expand_home
 from chatdev.runner.surroundings import check_file_names, check_highest_limit, check_surroundings

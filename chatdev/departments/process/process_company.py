@@ -10,9 +10,7 @@ from random import Random
 
 from chatdev.config.load import is_installed
 from chatdev.config.phases import bare_name
-from chatdev.config.schema import CompanyConfig
-from chatdev.config.step_kinds import ProcessStep
-from chatdev.config.steps import names_written
+from chatdev.config.schema import CompanyConfig, ProcessStep, names_written
 from chatdev.departments.process.experience import EXAMPLES, Experience, gather_experience
 from chatdev.departments.process.instances import Hallucination, check_instance, read_instance
 from chatdev.departments.process.pool import InstanceOutcome, count_outcomes, read_export

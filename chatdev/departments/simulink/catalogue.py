@@ -14,8 +14,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import place_of, read
+from chatdev.config.yaml_nodes import StrictModel, place_of, read, validate_node
 from chatdev.departments.simulink.ports import BlockPort, expand_ports, merge_parameters
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder

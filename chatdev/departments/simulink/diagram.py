@@ -27,8 +27,7 @@ import networkx
 import yaml
 from pydantic import Field
 
-from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import Dumper, Key, Node, parse, place_of, read_text
+from chatdev.config.yaml_nodes import Dumper, Key, Node, StrictModel, parse, place_of, read_text, validate_node
 from chatdev.departments.simulink.ports import is_physical_name
 from chatdev.errors import ConfigError
 

@@ -11,8 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import read
+from chatdev.config.yaml_nodes import StrictModel, read, validate_node
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.errors import ConfigError
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError
 
-from chatdev.config.validation import StrictModel
+from chatdev.config.yaml_nodes import StrictModel
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.messages import BuildRefused

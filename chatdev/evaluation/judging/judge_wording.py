@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import Field
 
 from chatdev.config.templates import render
-from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import read
+from chatdev.config.yaml_nodes import StrictModel, read, validate_node
 from chatdev.evaluation.judging.pairs import Pair
 from chatdev.llm.base import Message
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatdev.config.validation import name_hint
+from chatdev.config.yaml_nodes import name_hint
 from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.measure import FinishedRun

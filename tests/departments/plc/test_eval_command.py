@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
-from chatdev.config.step_kinds import PhaseStep
-from chatdev.config.steps import walk
+from chatdev.config.schema import PhaseStep, walk
 from chatdev.departments.plc.agents4plc import add_help_ablations
 from chatdev.evaluation.variants import variants
 from tests.support.chat_server import ChatServer, Received

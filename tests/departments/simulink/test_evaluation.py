@@ -14,8 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
-from chatdev.config.step_kinds import PhaseStep
-from chatdev.config.steps import walk
+from chatdev.config.schema import PhaseStep, walk
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.evaluation import SimulinkModels, add_review_ablations
 from chatdev.departments.simulink.metric import compare

@@ -7,9 +7,8 @@ from contextlib import closing, suppress
 from functools import cache
 
 from chatdev.cli.layout import first_line, layout_text
-from chatdev.config.environ import keep_dotenvs, read_dotenv
 from chatdev.config.load import load_company
-from chatdev.config.settings import user_settings
+from chatdev.config.settings import keep_dotenvs, read_dotenv, user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
 from chatdev.config.trust_record import read_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes

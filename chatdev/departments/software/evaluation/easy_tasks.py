@@ -10,8 +10,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from chatdev.config.validation import StrictModel, validate_node
-from chatdev.config.yaml_nodes import read
+from chatdev.config.yaml_nodes import StrictModel, read, validate_node
 from chatdev.errors import ConfigError
 from chatdev.evaluation.cases import Case, tried
 from chatdev.evaluation.tasks import Task
