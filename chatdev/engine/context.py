@@ -14,8 +14,7 @@ from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.engine.activity import Activities
-from chatdev.engine.budget import Budget, LimitReached
-from chatdev.engine.metering import Meter
+from chatdev.engine.budget import Budget, LimitReached, Meter
 from chatdev.events import Event, Noted
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 

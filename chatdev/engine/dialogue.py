@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 
 from chatdev.config.phases import Phase, PhaseLimits
 from chatdev.config.templates import variables
-from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext
 from chatdev.engine.delivery import Assessment, Deliveries, ResponseOutcome
 from chatdev.engine.drafts import Drafts
 from chatdev.engine.memory import Utterance
-from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
-from chatdev.engine.reading import marker_of
+from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted, constraint_for
 from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
-from chatdev.engine.turn import Turns, warm
+from chatdev.engine.turn import Turns, marker_of, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.place import Place

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
+from chatdev.config.json_schema import grammar_can_express
+from chatdev.config.phases import Solution
+from chatdev.config.profiles import ModelProfile
+from chatdev.config.protocol import SOLUTION_MARKER
 from chatdev.engine.activity import (
     ActivityResult,
     ContextOverflowed,
@@ -15,18 +21,20 @@ from chatdev.engine.activity import (
     Replied,
     branches_at_work,
     digest,
+    result_from_json,
+    result_to_json,
 )
-from chatdev.engine.budget import Budget, LimitReached
-from chatdev.engine.checked_model import CheckedModel
+from chatdev.engine.budget import Budget, BudgetedModel, LimitReached, spending_of
 from chatdev.engine.context import RoleModel, RunContext
-from chatdev.engine.metering import BudgetedModel, spending_of
-from chatdev.engine.request_size import reason_too_large
-from chatdev.errors import ContextOverflow, JournalError
+from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
 from chatdev.events import ModelCalled, Speaker, TextStreamed
-from chatdev.llm.base import Constraint, Message, Reply, Request, ToolSpec, Usage
+from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
+from chatdev.llm.tokens import counts_exactly
+from chatdev.llm.usage import MESSAGE_TOKENS, prompt_tokens
 from chatdev.place import Place
-from chatdev.plain_values import short_name
+from chatdev.plain_values import encodable_text, short_name
 from chatdev.replies.circles import never_ends
+from chatdev.replies.languages import program_extensions
 
 _LONGEST_HEADER = 1000  # characters; servers refuse what is much longer (431)
 
@@ -180,3 +188,148 @@ def _message_to_json(message: Message) -> dict[str, Any]:
     if message.tool_call_id:
         plain["tool_call_id"] = message.tool_call_id
     return plain
+
+
+# Models may be objects of the caller's own: what they give is looked at before it is counted, journaled and read.
+
+_SHOWN = 300  # characters of an exception's message
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedModel:
+    """A model whose replies can be journaled: the journal would give the same back."""
+
+    model: Model
+
+    async def complete(self, request: Request) -> Reply:
+        """The reply. Raises UnusableReply for what is none, the model's ChatDevErrors as they are, and ModelCrashed for
+        all else that it raises; a cancelled run and what ends a program pass through."""
+        try:
+            reply = await self.model.complete(request)
+        except ChatDevError:
+            raise
+        except Exception as error:
+            raise self._crash(error) from error
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise
+            raise self._crash(error) from error  # of something else that the model awaits
+        try:
+            result_from_json(result_to_json(Replied(reply, 0.0)))
+        except (AttributeError, TypeError, JournalError):
+            raise UnusableReply(f"the model {model_name(self.model)!r} gave {reply!r:.200}, which is no reply; it must "
+                                "be a `chatdev.llm.base.Reply` with texts, and with counts in its usage") from None
+        return reply
+
+    def _crash(self, error: BaseException) -> ModelCrashed:
+        try:
+            message = " ".join(str(error).split())[:_SHOWN]
+        except Exception:  # noqa: BLE001 - an exception of the model's own may break on that, too
+            message = ""
+        return ModelCrashed(f"the model {model_name(self.model)!r} ended with an unexpected {type(error).__name__}"
+                            f"{': ' if message else ''}{encodable_text(message)}")
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self.model.close()
+
+
+# Constrained decoding for small models, where it helps the format (research: it never helps the judgement).
+
+_LONGEST_LINE = 200  # characters
+_MOST_FILES = 6  # in one delivery
+_NAME = '([a-z0-9_]{{1,20}} "/"){{0,2}} [a-z] [a-z0-9_-]{{0,30}} "." ( {extensions} | "md" | "txt" | "json" | "csv" )'
+"""Of a file that is not there yet; sentences begin with capitals."""
+_WILD = set("*?[")
+
+
+def constraint_for(solution: Solution, profile: ModelProfile, concludes: bool,
+                   paths: Collection[str] = ()) -> Constraint | None:
+    """Constraint of a reply to this form, for models whose profile asks for it; None: free. `paths`: existing files;
+    without any, the reply may name new ones with a known extension. Files that the solution names take precedence."""
+    make = _MAKERS.get(solution.form) if profile.constrained else None
+    return make(solution, concludes, paths) if make else None
+
+
+def _of_choice(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint:
+    marker = json.dumps(f"{SOLUTION_MARKER} ") + " " if concludes else ""
+    return Constraint(grammar=f"root ::= {marker}( {' | '.join(map(_quote, solution.options))} )")
+
+
+def _of_list(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint:
+    return Constraint(grammar=_list_grammar(solution.longest, concludes=concludes))
+
+
+def _of_files(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint | None:
+    if solution.as_file:
+        return None
+    has_patterns = any(_WILD & set(pattern) for pattern in solution.only)
+    named = paths if has_patterns else solution.only or paths
+    return Constraint(grammar=_files_grammar(named, concludes=concludes))
+
+
+def _of_json(solution: Solution, concludes: bool, paths: Collection[str]) -> Constraint | None:
+    can_express = bool(solution.schema_) and grammar_can_express(solution.schema_)
+    return Constraint(schema=solution.schema_) if can_express else None
+
+
+_MAKERS: Mapping[str, Callable[[Solution, bool, Collection[str]], Constraint | None]] = {
+    "choice": _of_choice, "list": _of_list, "files": _of_files, "json": _of_json}
+
+
+def _files_grammar(paths: Collection[str], *, concludes: bool) -> str:
+    """Files, each a path above a fenced block."""
+    marker = f'("{SOLUTION_MARKER}\\n")? ' if concludes else ""
+    path = _any_of(paths) if paths else _NAME.format(extensions=_any_of(program_extensions()))
+    return (f'root ::= {marker}file ("\\n\\n" file){{0,{_MOST_FILES - 1}}}\n'
+            'file ::= path "\\n```" [a-z]* "\\n" line+ "```"\n'
+            f'path ::= {path}\nline ::= ([^`\\n] [^\\n]*)? "\\n"')
+
+
+def _any_of(texts: Collection[str]) -> str:
+    return " | ".join(map(_quote, sorted(texts)))
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _list_grammar(most: int | None, *, concludes: bool) -> str:
+    """Lines with bullets; a list of bounded length has lines of bounded length, too."""
+    marker = f'("{SOLUTION_MARKER}\\n")? ' if concludes else ""
+    more, line = (f"{{0,{most - 1}}}", f"{{1,{_LONGEST_LINE}}}") if most else ("*", "+")
+    return f'root ::= {marker}item ("\\n" item){more}\nitem ::= "- " [^\\n]{line}'
+
+
+# Size of a request, checked before it is sent: one that exceeds its model's context window is not paid for.
+
+LEAST_REPLY = 256  # tokens: with less room for it, no reply is worth anything
+_UNLIKE = 0.8  # of our count: models with another vocabulary may count so few
+
+
+def reason_too_large(request: Request, profile: ModelProfile) -> str:
+    """Reason, with figures, why the request exceeds the model's context window; empty if it may fit or the window is
+    unknown. Counts by another model's vocabulary are rounded in its favour."""
+    if profile.context is None:
+        return ""
+    reply = min(request.sampling.max_tokens or LEAST_REPLY, LEAST_REPLY)
+    if _most_tokens(request) + reply <= profile.context:
+        return ""
+    tokens = prompt_tokens(request)
+    model = request.sampling.model
+    if tokens * (1.0 if counts_exactly(model) else _UNLIKE) + reply <= profile.context:
+        return ""
+    return describe_excess(model, tokens, profile.context)
+
+
+def describe_excess(model: str, tokens: int, context: int) -> str:
+    """Message for a request of `tokens` tokens to a model that takes `context`."""
+    return (f"the request has about {tokens:,} tokens, and {model} takes {context:,} with its reply, so nothing was "
+            "sent; give it less (a part of the software, a shorter task), or take a model with a larger window")
+
+
+def _most_tokens(request: Request) -> int:
+    """More than the tokens can be: no token is shorter than a byte. Pictures and tools are left to the count."""
+    if request.tools or any(message.images or message.tool_calls for message in request.messages):
+        return 1 << 62
+    return sum(len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in request.messages)

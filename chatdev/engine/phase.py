@@ -11,16 +11,13 @@ from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits,
 from chatdev.config.schema_text import call_schema
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
-from chatdev.engine.constraint import constraint_for
 from chatdev.engine.context import RunContext, State
 from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
-from chatdev.engine.model_calls import Agent, ModelCalls
-from chatdev.engine.reading import marker_of, read_reply
+from chatdev.engine.model_calls import Agent, ModelCalls, constraint_for
 from chatdev.engine.stop import SAME_AGAIN, DialogueProgress, LoopDetector
-from chatdev.engine.tool_use import AgentTools
-from chatdev.engine.turn import Turns
+from chatdev.engine.turn import AgentTools, Turns, marker_of, read_reply
 from chatdev.errors import PhaseFailed
 from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
 from chatdev.place import Place

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, Price, profile_for
-from chatdev.engine.budget import FREE, REPLY_TOKENS, Budget, CallEstimate, LimitReached, Spending
-from chatdev.engine.metering import Meter
+from chatdev.engine.budget import FREE, REPLY_TOKENS, Budget, CallEstimate, LimitReached, Meter, Spending
 from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec
 from chatdev.llm.usage import IMAGE_TOKENS
 

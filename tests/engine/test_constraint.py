@@ -13,7 +13,7 @@ from chatdev.config.json_schema import schema_validator
 from chatdev.config.load import load_company
 from chatdev.config.phases import Solution, settle
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.engine.constraint import constraint_for
+from chatdev.engine.model_calls import constraint_for
 from chatdev.llm.base import Constraint, Message, Request, Sampling
 from chatdev.llm.local.local_model import LocalModel
 from chatdev.replies import FilesDelivery, parse_solution

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.config.schema import Foreach
-from chatdev.engine.foreach import order_items
+from chatdev.engine.chain import order_items
 from chatdev.errors import PhaseFailed
 
 

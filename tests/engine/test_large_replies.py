@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.parsing_child import python_text
-from chatdev.engine import reading
+from chatdev.engine import turn
 from chatdev.isolation import parent
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.shop import FIRST as COMMAND_FIRST
@@ -91,7 +91,7 @@ def test_ctrl_c_ends_the_reading_of_a_large_reply(shop: Shop) -> None:
 
 
 def test_a_reply_that_takes_too_long_to_read_is_unreadable(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "SECONDS", 1.0)
+    monkeypatch.setattr(turn, "SECONDS", 1.0)
     run = studio.run(studio.company({"write": WRITE}), {PLACE: LARGE, f"{PLACE}/retry-1": f"<SOLUTION>\n{program()}"})
     assert "it takes more than 1 seconds to read it" in studio.said(f"{PLACE}/retry-1")
     assert list(run.software) == ["main.py"]

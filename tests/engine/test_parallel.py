@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from chatdev.engine.context import State
-from chatdev.engine.parallel import BranchHistory, BranchRun, join_branches
+from chatdev.engine.drafts import BranchHistory, BranchRun, join_branches
 from chatdev.place import Place
 from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, solutions, talk
 from tests.support.chat_server import Scripted

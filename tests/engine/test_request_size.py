@@ -8,7 +8,7 @@ import pytest
 
 from chatdev import Company
 from chatdev.config.profiles import ModelProfile
-from chatdev.engine.request_size import reason_too_large
+from chatdev.engine.model_calls import reason_too_large
 from chatdev.errors import ConfigError
 from chatdev.llm.base import Message, Request, Sampling
 from tests.support.chat_server import ChatServer

@@ -12,7 +12,7 @@ from chatdev.config.phases import Limits
 from chatdev.engine.activity import Activities, Finished, Record, result_from_json
 from chatdev.engine.budget import Budget
 from chatdev.engine.context import RunContext, RunInputs, RunSettings, State
-from chatdev.engine.tool_use import ToolRequest, call_tool
+from chatdev.engine.turn import ToolRequest, call_tool
 from chatdev.errors import ToolError
 from chatdev.events import Event
 from chatdev.journal import Journal, read_journal

@@ -14,9 +14,8 @@ from chatdev.batch.attempt import Allowance, Expense
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.config.settings import find_default_model, user_settings
 from chatdev.engine.activity import digest
-from chatdev.engine.budget import LimitReached
-from chatdev.engine.checked_model import CheckedModel
-from chatdev.engine.metering import BudgetedModel, Meter
+from chatdev.engine.budget import BudgetedModel, LimitReached, Meter
+from chatdev.engine.model_calls import CheckedModel
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
 from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Verdict

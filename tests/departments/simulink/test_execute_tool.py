@@ -10,7 +10,7 @@ import pytest
 
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.execute_tool import execute
-from chatdev.engine.tool_use import apply_files
+from chatdev.engine.turn import apply_files
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
