@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from chatdev.llm.scripted import ScriptedModel
     from chatdev.runner.api import Company, areplay, aresume, arun, replay, resume, run
     from chatdev.runner.options import RunOptions
-    from chatdev.runner.result import Run
+    from chatdev.runner.report import Run
     from chatdev.workspace.snapshot import Software
 
 __all__ = [
@@ -62,7 +62,7 @@ _LAZY = {
     "Event": "chatdev.events",
     "Company": _API, "areplay": _API, "aresume": _API, "arun": _API, "replay": _API, "resume": _API, "run": _API,
     "Image": _MODELS, "Message": _MODELS, "Model": _MODELS, "Reply": _MODELS, "Request": _MODELS, "ToolCall": _MODELS,
-    "RateLimit": "chatdev.llm.rate", "Run": "chatdev.runner.result", "RunOptions": "chatdev.runner.options",
+    "RateLimit": "chatdev.llm.rate", "Run": "chatdev.runner.report", "RunOptions": "chatdev.runner.options",
     "ScriptedModel": "chatdev.llm.scripted", "Software": "chatdev.workspace.snapshot",
 }
 """What is loaded when it is first asked for, so that importing chatdev stays quick."""

@@ -52,7 +52,7 @@ def test_the_page_on_durable_runs_shows_errors_and_lines_as_they_are(tmp_path: P
     from chatdev.errors import RunChanged
     from chatdev.events import from_dict
     from chatdev.journal import read_journal
-    from chatdev.runner.difference import explain_change
+    from chatdev.runner.execute import explain_change
 
     page = (DOCS / "durable-runs.md").read_text(encoding="utf-8")
     error = str(explain_change(RunChanged("coding#1/round-1/assistant", {"a": 1}, {"a": 2}), {}))

@@ -23,7 +23,7 @@ from benchmarks.study import markdown_table
 from chatdev.config.profiles import profile_for
 from chatdev.errors import BudgetExhausted
 from chatdev.runner.api import Company, aresume
-from chatdev.runner.result import Run
+from chatdev.runner.report import Run
 from tests.support.chat_server import Received, Scripted
 
 COMPANY = Path(__file__).with_name("crowd.yaml")

@@ -26,7 +26,7 @@ from benchmarks.study import markdown_table
 from chatdev.errors import ChatDevError, JournalError, ModelUnavailable, UnusableReply
 from chatdev.journal import read_journal
 from chatdev.runner.api import Company, aresume
-from chatdev.runner.result import Run
+from chatdev.runner.report import Run
 
 RUNS = 200
 AT_ONCE = 4

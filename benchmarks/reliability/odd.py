@@ -26,7 +26,7 @@ from benchmarks.study import ROOT, markdown_table
 from chatdev.errors import ChatDevError, PhaseFailed
 from chatdev.journal import read_journal
 from chatdev.runner.api import Company, areplay, aresume
-from chatdev.runner.result import Run
+from chatdev.runner.report import Run
 from tests.support.chat_server import Received, Scripted
 
 RUNS = 400

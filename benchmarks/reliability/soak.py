@@ -25,7 +25,7 @@ from benchmarks.reliability.proof import Claim, Proof, Study
 from benchmarks.reliability.room import room
 from benchmarks.study import markdown_table
 from chatdev.runner.api import Company
-from chatdev.runner.result import Run
+from chatdev.runner.report import Run
 
 AT_ONCE = 50
 WAVES = 6

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 
 @click.command("patch")

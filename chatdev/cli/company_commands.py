@@ -10,9 +10,9 @@ from chatdev.cli.outcome import report_outcome
 from chatdev.config.graph import chain_picture, chain_text
 from chatdev.config.load import companies, namesake
 from chatdev.runner.api import Company
-from chatdev.runner.model_line import describe_models
 from chatdev.runner.options import RunOptions
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
+from chatdev.runner.resources import describe_models
 
 
 @click.command("companies")

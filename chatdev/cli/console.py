@@ -31,7 +31,7 @@ from chatdev.events import (
     Uttered,
 )
 from chatdev.place import Place
-from chatdev.runner.sanitize import sanitize_event
+from chatdev.runner.report import sanitize_event
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
 

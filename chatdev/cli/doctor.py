@@ -15,7 +15,7 @@ import click
 from chatdev.cli.layout import width
 from chatdev.cli.outcome import report_outcome
 from chatdev.department import Table
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 from chatdev.secrets import scrub
 from chatdev.version import __version__
 

@@ -16,7 +16,7 @@ from chatdev.cli.shared_options import trust_option
 from chatdev.cli.study_options import open_existing_ledger, runs_folder, split_names, study_options
 from chatdev.engine.budget import count_noun, money
 from chatdev.errors import ChatDevError, ConfigError
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.evaluation.judging.judgements import Comparison, Judgement, JudgementFile

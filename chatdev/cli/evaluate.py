@@ -14,7 +14,7 @@ from chatdev.cli.study_options import (
     runs_folder,
     study_options,
 )
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 

@@ -15,7 +15,7 @@ from chatdev.evaluation.judging.judge_wording import blind_text, code_files, jud
 from chatdev.evaluation.judging.judgements import JudgementFile, Verdict
 from chatdev.evaluation.judging.judges import human_judgement
 from chatdev.evaluation.judging.pairs import Contender, Pair
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 from chatdev.workspace.acting import withheld_files
 from chatdev.workspace.file_tree import write_tree
 

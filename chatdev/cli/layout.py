@@ -18,7 +18,7 @@ import click
 
 from chatdev.engine.budget import count_noun, money
 from chatdev.events import Event, ModelCalled, PhaseStarted, Uttered
-from chatdev.runner.result import RunUsage
+from chatdev.runner.report import RunUsage
 
 INDENT = "    "
 CODE_LINES = 8  # of one code block, unless everything is shown

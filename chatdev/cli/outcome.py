@@ -15,7 +15,7 @@ import click
 from chatdev.cli.interruption import interrupted_status
 from chatdev.config.settings import environ
 from chatdev.errors import ChatDevError
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 P = ParamSpec("P")
 

@@ -26,10 +26,9 @@ from chatdev.engine.budget import money
 from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
-from chatdev.runner.inputs import InputValue, gather_inputs
-from chatdev.runner.model_line import describe_models
-from chatdev.runner.options import RunOptions
+from chatdev.runner.options import InputValue, RunOptions, gather_inputs
 from chatdev.runner.plan import software_at
+from chatdev.runner.resources import describe_models
 from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__

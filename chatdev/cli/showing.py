@@ -20,9 +20,7 @@ from chatdev.cli.shared_options import can_ask_person
 from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ToolError
 from chatdev.events import Event
-from chatdev.runner.report import describe_usage
-from chatdev.runner.result import Run
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import Run, describe_usage, sanitize
 from chatdev.secrets import scrub
 from chatdev.workspace.languages import is_startable
 

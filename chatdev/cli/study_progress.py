@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from tqdm import tqdm
 
 from chatdev.engine.budget import money
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.batch_progress import BatchProgress

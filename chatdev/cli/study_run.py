@@ -16,7 +16,7 @@ from chatdev.cli.study_options import StudyOptions, open_ledger
 from chatdev.cli.trust import ask_for_consent
 from chatdev.engine.budget import count_noun
 from chatdev.errors import BudgetExhausted, ConfigError
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.attempt import Allowance

@@ -14,7 +14,7 @@ import click
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import can_ask_person, is_yes
 from chatdev.errors import ConfigError, ConsentMissing
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.runner.consent import Stranger

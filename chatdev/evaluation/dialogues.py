@@ -14,8 +14,7 @@ from typing import Any
 
 from chatdev.config.yaml_nodes import plain, read
 from chatdev.place import Place
-from chatdev.runner.record_forms import run_records
-from chatdev.runner.recorded import find_journal
+from chatdev.runner.recorded import find_journal, run_records
 
 Records = Sequence[Mapping[str, Any]]
 OTHER, PASSED = "other", "passed"

@@ -30,9 +30,8 @@ from chatdev.runner.api import aresume
 from chatdev.runner.consent import Trusted, dotenv_stranger
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.resources import find_connections, open_resources, resolve_resources
-from chatdev.runner.result import Run
-from chatdev.runner.spending import sum_past_spending
+from chatdev.runner.report import Run
+from chatdev.runner.resources import find_connections, open_resources, resolve_resources, sum_past_spending
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.run_folder import slug

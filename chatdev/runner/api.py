@@ -21,8 +21,8 @@ from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute
 from chatdev.runner.options import Options, ResumeChoices, RunOptions
 from chatdev.runner.plan import RunPlan, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
+from chatdev.runner.report import Run
 from chatdev.runner.resources import Resources, open_resources
-from chatdev.runner.result import Run
 from chatdev.runner.toolbox import KnownTools, make_tools
 from chatdev.tools.function import Tool
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import shlex
 import shutil
-from collections.abc import AsyncIterator, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -14,21 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.templates import compile_expression
-from chatdev.engine.activity import Activities
+from chatdev.engine.activity import Activities, Record
 from chatdev.engine.budget import Budget, LimitReached
 from chatdev.engine.chain import Chain, Scope
-from chatdev.engine.context import RunContext, RunInputs, RunSettings, State
+from chatdev.engine.context import Files, RunContext, RunInputs, RunSettings, State
 from chatdev.errors import BudgetExhausted, ChatDevError, JournalError, RecordEnds, RunChanged, WorkspaceError
 from chatdev.events import Noted, RunResumed, RunStarted
 from chatdev.journal import Journal
-from chatdev.runner.difference import explain_change
+from chatdev.runner.execute import explain_change
 from chatdev.runner.options import RunOptions
 from chatdev.runner.plan import RunPlan, plan_replay
-from chatdev.runner.playback import FolderHistory, Playback
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.report import RunLog
+from chatdev.runner.report import Run, RunLog
 from chatdev.runner.resources import Resources, open_resources
-from chatdev.runner.result import Run
 from chatdev.runner.toolbox import KnownTools, RunToolbox, prepare_runtime
 from chatdev.workspace.change import Changeset
 from chatdev.workspace.file_tree import write_file
@@ -233,3 +233,119 @@ def _describe_success(expression: str, *, passed: bool) -> str:
 def _unjudged_report(value: object) -> str:
     """The report of a verdict that passes only because this machine could not judge (`tools.base.Verdict`)."""
     return str(value["report"]) if isinstance(value, Mapping) and value.get("judged") is False else ""
+
+
+# From the record to live: a resumed run first repeats what is on record.
+
+_TRAILER = "ChatDev-Version"
+_VERSION = re.compile(rf"\n\n{_TRAILER}: ([0-9]+ [0-9a-f]+)$")
+_FOUND = "what was in the folder when the run was resumed"
+
+
+class Playback:
+    """Switch from playback to live.
+
+    A session without a record is live from the beginning, one with a record from its first live activity on. Until then
+    the journal is `held` and writes nothing, so that a run which deviates from its record is refused unchanged.
+    `on_live` is called at the switch.
+    """
+
+    def __init__(self, record: Record | None, journal: Journal, on_live: Callable[[], None]) -> None:
+        self.record = record
+        self.live = record is None
+        self._journal = journal
+        self._on_live = on_live
+
+    @property
+    def calls_found(self) -> int:
+        """Activities that came from the record."""
+        return self.record.found if self.record else 0
+
+    def go_live(self) -> None:
+        """To be called before every live activity; the first one ends the way through the record."""
+        if not self.live:
+            self.live = True
+            self._journal.release()
+            self._on_live()
+
+    def end(self) -> None:
+        """The chain is done. Raises RunChanged when it left out an activity on record, where that is refused."""
+        if self.record and not self.live:
+            self.record.end()
+
+
+class FolderHistory:
+    """Writes every version of the software that the engine delivers into a folder, each as a git commit.
+
+    The commit says in its last line which version of the run it is (`ChatDev-Version: 3 9f2c…`: a number, and a
+    fingerprint of the files). As long as the run is not live, versions whose commits are there are not written again.
+    """
+
+    def __init__(self, folder: SoftwareFolder, playback: Playback) -> None:
+        self._folder = folder
+        self._playback = playback
+        self._number = 0
+        self._made: frozenset[str] = frozenset()
+        self._unnumbered = Counter[str]()
+        """Commits by their messages in folders whose commits do not say yet which version they are."""
+        self._on_disk: Files | None = None  # unknown
+        self.foreign_commit: str | None = None
+        """The commit of what somebody changed in the folder while the run did not work on it."""
+
+    @property
+    def withheld(self) -> Mapping[str, str]:
+        """Files of the software that are not in the folder, and why."""
+        return self._folder.withheld
+
+    def start(self) -> None:
+        """Make the folder a git repository, or see what is in it."""
+        self._folder.start_history()
+        messages = self._folder.versions()
+        numbered = {message: found[1] for message in messages if (found := _VERSION.search(message))}
+        self._made = frozenset(numbered.values())
+        self._unnumbered = Counter(message for message in messages if message not in numbered)
+
+    async def commit(self, software: Files, message: str) -> None:
+        """Write what differs and commit; a version without differences is an empty commit that marks a phase's end."""
+        self._number += 1
+        version = f"{self._number} {_fingerprint(software)}"
+        if self._playback.live or not self._is_there(version, message):
+            await asyncio.to_thread(self._commit, software, f"{message}\n\n{_TRAILER}: {version}", version)
+
+    async def begin_with(self, software: Files, message: str, tag: str) -> None:
+        """Keep what the run was given as its first version, and give that a name."""
+        await self.commit(software, message)
+        if self._playback.live:
+            await asyncio.to_thread(self._folder.tag_newest, tag)
+
+    async def settle(self, software: Files, message: str) -> None:
+        """See to it that the folder holds `software`, whatever happened to it between two sessions of the run."""
+        if self._on_disk is None:
+            await asyncio.to_thread(self._commit, software, message, allow_empty=False)
+
+    def _is_there(self, version: str, message: str) -> bool:
+        if version in self._made:
+            return True
+        there = self._unnumbered[message] > 0
+        self._unnumbered[message] -= there
+        return there
+
+    def _commit(self, software: Files, message: str, version: str = "", *, allow_empty: bool = True) -> None:
+        if self._on_disk is None:
+            if not self._folder.is_half_written(software):  # by the session that was killed
+                self.foreign_commit = self._folder.commit(_FOUND)
+            self._on_disk = self._folder.read()
+        if version in self._made and self._on_disk == software:
+            return  # the session before kept it when it was stopped
+        self._folder.write(self._on_disk, software)
+        self._on_disk = software
+        self._folder.commit(message, allow_empty=allow_empty)
+
+
+def _fingerprint(software: Files) -> str:
+    """Equal for equal files."""
+    digest = hashlib.sha256()
+    for path in sorted(software):
+        name, data = path.encode("utf-8", "surrogateescape"), software[path]
+        digest.update(b"%d %d " % (len(name), len(data)) + name + data)
+    return digest.hexdigest()[:16]

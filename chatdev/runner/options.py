@@ -2,17 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+import os
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
+from chatdev.config.schema import CompanyConfig, Input
 from chatdev.engine.budget import Budget
-from chatdev.errors import ConfigError
+from chatdev.errors import ConfigError, WorkspaceError
 from chatdev.events import Event
-from chatdev.llm.base import Model
+from chatdev.llm.base import Image, Model
 from chatdev.llm.rate import RateLimit
-from chatdev.runner.inputs import InputValue
+from chatdev.plain_file import read_named
+from chatdev.runner.pictures import read_picture
+from chatdev.secrets import scrub
+from chatdev.workspace.file_tree import read_tree
+
+# The inputs of a run, read and checked against what the company declares.
+
+InputValue = str | bytes | Path | Sequence[str | Path]
+"""A value of an input, or the path of its file, or several paths."""
+
+_MOST_FILES, _LARGEST = 200, 4 << 20  # of an input of several files; bytes
+
+
+@dataclass(frozen=True, slots=True)
+class InputValues:
+    """`visible` for templates and expressions, `images` for requests, `everything` (hidden ones too) for tools."""
+
+    visible: Mapping[str, Any]
+    images: Mapping[str, Image]
+    everything: Mapping[str, Any]
+
+
+def gather_inputs(company: CompanyConfig, task: str, given: Mapping[str, InputValue]) -> InputValues:
+    """The values of all declared inputs; an optional one that is missing is None. Raises ConfigError.
+
+    A key that somebody wrote into one (a task that quotes a whole configuration, say) is replaced here: no model and
+    no record gets it."""
+    declared = company.inputs
+    for name in given:
+        if name not in declared:
+            raise ConfigError(f"unknown input {name!r}{_suggest_nearest(name, declared)}; company {company.company!r} "
+                              f"takes: {', '.join(declared)}")
+    raw: dict[str, InputValue] = {"task": task, **given} if "task" in declared else dict(given)
+    everything: dict[str, Any] = {}
+    images: dict[str, Image] = {}
+    for name, spec in declared.items():
+        value = raw.get(name, spec.default)
+        if value is None or (isinstance(value, str) and not value.strip()):
+            if spec.required:
+                raise ConfigError(_missing_input_text(name, spec))
+            everything[name] = None
+            continue
+        if spec.kind == "image":
+            images[name] = read_picture(name, _picture_of(name, value))
+        everything[name] = _READERS[spec.kind](name, value)
+    return split_inputs(company, everything, images)
+
+
+def split_inputs(company: CompanyConfig, everything: Mapping[str, Any], images: Mapping[str, Image]) -> InputValues:
+    """All values, split into what agents and tools may see; inputs that the company takes only now have their defaults.
+    Raises ConfigError where one has none and is required."""
+    everything = {**everything, **_new_defaults(company, everything)}
+    hidden = {name for name, spec in company.inputs.items() if spec.hidden}
+    return InputValues({name: value for name, value in everything.items() if name not in hidden},
+                       {name: image for name, image in images.items() if name not in hidden}, everything)
+
+
+def _new_defaults(company: CompanyConfig, known: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of the inputs that are not among the known ones."""
+    added = {name: spec for name, spec in company.inputs.items() if name not in known}
+    for name, spec in added.items():
+        if spec.required and spec.default is None:
+            raise ConfigError(f"the company now needs an input {name!r}, which the run does not have; `--as-it-was` "
+                              "takes the company as it was when the run began")
+    return {name: spec.default for name, spec in added.items()}
+
+
+def _read_files(name: str, value: InputValue) -> dict[str, str]:
+    """Text by path; what is in a folder is named from there."""
+    found: dict[str, str] = {}
+    for path in [value] if isinstance(value, str | bytes | Path) else value:
+        for key, data in _files_at(name, Path(os.fsdecode(path))).items():
+            if key in found:
+                raise ConfigError(f"input {name!r}: {key} is given twice; give the folder that both are in")
+            found[key] = _decode(f"{name}: {key}", data)
+    return found
+
+
+def _files_at(name: str, path: Path) -> dict[str, bytes]:
+    try:
+        found = read_tree(path) if path.is_dir() else {path.name: _read_file(name, path)}
+    except WorkspaceError as error:
+        raise ConfigError(f"input {name!r}: {error}") from error
+    if len(found) > _MOST_FILES or sum(map(len, found.values())) > _LARGEST:
+        raise ConfigError(f"input {name!r}: {path} holds more than {_MOST_FILES} files or {_LARGEST >> 20} MiB; give "
+                          "only what is needed")
+    return found
+
+
+def _read_text(name: str, value: InputValue) -> str:
+    if not isinstance(value, str | bytes | Path):
+        raise ConfigError(f"input {name!r} is given {len(value)} times, and takes one value")
+    return _decode(name, _read_file(name, value) if isinstance(value, Path) else value)
+
+
+def _read_text_file(name: str, value: InputValue) -> str:
+    return _read_text(name, Path(value) if isinstance(value, str) else value)
+
+
+def _decode(name: str, data: str | bytes) -> str:
+    try:
+        if isinstance(data, str):
+            data = data.encode("utf-8", "surrogateescape")  # bytes of a command line that are no text are surrogates
+        return scrub(data.decode("utf-8-sig"))
+    except UnicodeError as error:
+        place = f"byte {error.start}" if isinstance(error, UnicodeDecodeError) else "characters are cut in half"
+        raise ConfigError(f"input {name!r} is not UTF-8 text (its {place}); convert it to UTF-8") from None
+
+
+def _read_file(name: str, path: Path) -> bytes:
+    try:
+        return read_named(path)
+    except OSError as error:
+        raise ConfigError(f"input {name!r}: cannot read {path}: {error.strerror}") from error
+
+
+def _picture_of(name: str, value: InputValue) -> bytes | Path:
+    """The bytes of a picture, or the path of its file. Raises ConfigError."""
+    if not isinstance(value, str | bytes | Path):
+        raise ConfigError(f"input {name!r} is given {len(value)} times, and takes one picture")
+    return Path(value) if isinstance(value, str) else value
+
+
+def _missing_input_text(name: str, spec: Input) -> str:
+    about = f" ({spec.about})" if spec.about else ""
+    if name == "task":
+        return "the task is empty: say what to build, e.g. chatdev run \"a command-line to-do list\""
+    return f"input {name!r}{about} is missing: give it as --input {name}=…"
+
+
+_READERS: Mapping[str, Callable[[str, InputValue], str | dict[str, str]]] = {
+    "text": _read_text, "file": _read_text_file, "files": _read_files,
+    "image": lambda name, value: name if isinstance(value, bytes) else str(value)}
+"""Converter of a value, by the kind of its input."""
+
+
+def _suggest_nearest(name: str, known: Mapping[str, Any]) -> str:
+    match = get_close_matches(name, known, n=1)
+    return f" (did you mean {match[0]!r}?)" if match else ""
+
+
+# Options of a run, as keyword arguments and as one value.
 
 Ask = Callable[[str], bool | Awaitable[bool]]
 InstallPolicy = Literal["auto", "ask", "never"]

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatdev.config.load import dump
-from chatdev.config.schema import CompanyConfig
+from chatdev.config.schema import CompanyConfig, walk
 from chatdev.config.settings import keep_dotenvs
-from chatdev.config.templates import render
+from chatdev.config.templates import listing, render
 from chatdev.engine.activity import Differing, Finished, Record
 from chatdev.engine.budget import Spending
 from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError
-from chatdev.runner.consent import CompanyWord
-from chatdev.runner.inputs import InputValues, gather_inputs, split_inputs
-from chatdev.runner.options import ResumeChoices, RunOptions
-from chatdev.runner.places import KnownInputs, give_places
+from chatdev.llm.tokens import count_tokens
+from chatdev.runner.consent import CompanyWord, KnownInputs, give_places
+from chatdev.runner.options import InputValues, ResumeChoices, RunOptions, gather_inputs, split_inputs
 from chatdev.runner.recorded import (
     JOURNAL,
     Order,
@@ -34,12 +33,18 @@ from chatdev.runner.recorded import (
     recorded_company,
     require_given,
     require_tools,
+    restore_options,
 )
-from chatdev.runner.resources import Equipment, Resources, refuse_blind, replay_equipment, resolve_resources
-from chatdev.runner.restored import restore_options
-from chatdev.runner.spending import sum_past_spending
+from chatdev.runner.resources import (
+    Equipment,
+    Resources,
+    RoleModels,
+    refuse_blind,
+    replay_equipment,
+    resolve_resources,
+    sum_past_spending,
+)
 from chatdev.runner.toolbox import KnownTools
-from chatdev.runner.window import refuse_oversize
 from chatdev.secrets import holds_secret, scrub, scrub_bytes
 from chatdev.workspace.handed_in import HandedIn, hand_in
 from chatdev.workspace.run_folder import RunFolder, slug
@@ -47,6 +52,7 @@ from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:
     from chatdev.runner.api import Company
+
 
 _TIME = re.compile(r"-\d{14}(-\d+)?$")
 
@@ -285,3 +291,31 @@ def software_at(folder: str | Path | None) -> HandedIn:
     found = hand_in(Path(folder))
     keep_dotenvs(found.files)
     return replace(found, files={path: scrub_bytes(data) for path, data in found.files.items()})
+
+
+# Whether software that is handed in fits the windows of the models that are shown all of it: said before the first
+# call.
+
+_ALL_OF_IT = re.compile(r"\bsoftware\s*\|\s*listing\b")
+_FEWEST = 12  # characters of a token, on the side of what fits
+
+
+def refuse_oversize(company: CompanyConfig, software: Mapping[str, bytes], role_models: RoleModels) -> None:
+    """Raise ConfigError, with the figures, where a phase of the chain shows all of the software to a model whose window
+    it does not fit."""
+    phases = company.phases
+    for name in dict.fromkeys(name for _, step in walk(company.chain) for name in step.phases_run(phases)):
+        phase = phases[name]
+        context = role_models(name, phase.assistant).profile.context
+        if "software" not in phase.reads or context is None or not _ALL_OF_IT.search(phase.opening):
+            continue
+        if sum(map(len, software.values())) <= context:
+            return  # no token is shorter than a byte
+        shown = listing(software)
+        model = role_models(name, phase.assistant).sampling.model
+        tokens = len(shown) // _FEWEST if len(shown) > context * _FEWEST else count_tokens(shown, model)
+        if tokens > context:
+            raise ConfigError(
+                f"the software that was handed in has {len(software)} files and more than {tokens:,} tokens; the phase "
+                f"{name!r} of company {company.company!r} shows all of it, and {model} takes {context:,}. Take "
+                "--company maintain, which shows a map and lets the model read, or give a part: --path FOLDER")

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import shlex
 import tempfile
+import types
+import typing
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from chatdev.config.load import is_installed, load_company
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE, UserSettings, process_environ
 from chatdev.engine.activity import (
     ContextOverflowed,
     Finished,
+    Replied,
     ToolFailed,
     ToolReturned,
     result_from_json,
@@ -24,13 +30,17 @@ from chatdev.engine.activity import (
 )
 from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError, UnsafePath
+from chatdev.events import KINDS
 from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
+from chatdev.llm.connection import LOCAL
+from chatdev.origins import without_user
+from chatdev.packages.supply import POLICIES, strictest_policy
 from chatdev.place import Place
+from chatdev.plain_values import check_depth, is_amount
 from chatdev.runner.options import RunOptions
-from chatdev.runner.record_forms import check_line
-from chatdev.runner.restored import RESTORED_OPTIONS
 from chatdev.runner.toolbox import KnownTools
+from chatdev.secrets import PLACEHOLDER
 from chatdev.workspace.snapshot import safe_path
 
 JOURNAL = "journal.jsonl"
@@ -282,3 +292,173 @@ def current_company(order: Order, tools: KnownTools, given: str | Path | None = 
     except ConfigError as error:
         raise ConfigError(f"the company of the run cannot be loaded any more:\n{error}\n`--as-it-was` takes it as it "
                           "was when the run began") from error
+
+
+# Forms of a journal's records, checked because a journal may be damaged or written by a stranger.
+
+_DEEPEST = 150  # levels: those of a value, and of the record around it
+_OWN_KINDS: Mapping[str, Mapping[str, Any]] = {
+    "Order": {"company": str, "source": dict, "inputs": dict, "images": dict, "software": dict, "values": dict,
+              "options": dict, "profiles": list},
+    "Message": {"hash": str, "message": dict},
+    "Activity": {"place": str, "digest": str, "request": dict, "result": dict},
+}
+
+
+def run_records(journal: Path) -> Iterator[dict[str, Any]]:
+    """The records of a run's journal, in order. Raises JournalError for what is no journal of a run, or damaged."""
+    for number, record in enumerate(read_journal(journal), start=1):
+        check_line(record, journal, number)
+        yield record
+
+
+def check_line(record: Mapping[str, Any], journal: Path, number: int) -> None:
+    """Raise JournalError when the record in a line of the journal lacks what belongs to it."""
+    try:
+        check_record(record)
+    except (KeyError, TypeError, ValueError) as error:
+        raise JournalError(f"{journal}, line {number}: the record ({record['kind']!r:.40}) lacks what belongs to it "
+                           f"({error!s:.200}); the journal is damaged") from error
+
+
+def check_record(record: Mapping[str, Any]) -> None:
+    """Raise KeyError, TypeError, ValueError or JournalError when a field is missing, or holds another kind of value."""
+    check_depth(record, _DEEPEST)
+    kind = record["kind"]
+    if kind in KINDS:
+        check_fields(KINDS[kind], record)
+    for name, hint in _OWN_KINDS.get(kind, {}).items():
+        _check_field(record, name, hint)
+    if kind == "Activity":
+        _check_activity(record)
+
+
+def check_fields(form: type, record: Mapping[str, Any]) -> None:
+    """Raise KeyError or TypeError unless `record` holds what the dataclass `form` declares; what has a default may be
+    missing."""
+    for name, (hint, required) in _fields(form).items():
+        if required or name in record:
+            _check_field(record, name, hint)
+
+
+def _check_field(record: Mapping[str, Any], name: str, hint: Any) -> None:
+    if not _fits(record[name], hint):
+        raise TypeError(f"{name}: {record[name]!r:.80}")
+
+
+def _check_activity(record: Mapping[str, Any]) -> None:
+    """Of a model's reply it must be known who was asked what: that is counted and compared."""
+    request = record["request"]
+    if isinstance(result_from_json(record["result"]), Replied):
+        model, messages = request["sampling"]["model"], request["messages"]
+        if not (isinstance(model, str) and _fits(messages, tuple[str, ...])):
+            raise TypeError(f"request: {request!r:.80}")
+
+
+@functools.cache
+def _fields(form: type) -> Mapping[str, tuple[Any, bool]]:
+    """The type of each field, and whether it has no default."""
+    hints = typing.get_type_hints(form)
+    return {field.name: (hints[field.name], field.default is field.default_factory is dataclasses.MISSING)
+            for field in dataclasses.fields(form)}
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a JSON value is of the type that a field is declared with."""
+    if origin := typing.get_origin(hint):
+        return _FITTING[origin](value, typing.get_args(hint))
+    if hint in (int, float):
+        return is_amount(value) and isinstance(value, int | hint)
+    return isinstance(value, hint)
+
+
+def _fits_any(value: Any, hints: Sequence[Any]) -> bool:
+    return any(_fits(value, hint) for hint in hints)
+
+
+_FITTING: Mapping[Any, Callable[[Any, Sequence[Any]], bool]] = {
+    types.UnionType: _fits_any, typing.Union: _fits_any,
+    Literal: lambda value, _: isinstance(value, str),  # later versions may know more words
+    tuple: lambda value, hints: isinstance(value, list) and all(_fits(one, hints[0]) for one in value),
+    dict: lambda value, hints: isinstance(value, dict) and all(_fits(one, hints[1]) for one in value.values()),
+}
+"""By the kind of a generic type: whether a value is of it, given what stands in its brackets."""
+
+
+# What a session takes over from the record of an earlier one.
+
+RESTORED_OPTIONS = ("model", "base_url", "sandbox", "language", "install", "runtime")
+"""The options that an order keeps."""
+_ADDRESSES = (URL_VARIABLE, "AZURE_OPENAI_ENDPOINT")
+_DEFAULT_SANDBOX = "bubblewrap"
+
+
+class Restored(NamedTuple):
+    """The options of a session, and what the user is told of those that are not as they were."""
+
+    options: RunOptions
+    notes: tuple[str, ...] = ()
+
+
+def restore_options(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings) -> Restored:
+    """The options as given now, and what the record may add to them. Raises ConfigError where the record names an
+    address or a file that only the user can name."""
+    runtime, withheld = _runtime(recorded.get("runtime"), given, user)
+    notes = (_other_sandbox(recorded.get("sandbox"), given, user), withheld)
+    options = replace(given, model=given.model or _model(recorded, user), base_url=_address(recorded, given, user),
+                      language=given.language or recorded.get("language"),
+                      install=given.install or _install(recorded.get("install"), user), runtime=runtime)
+    return Restored(options, tuple(note for note in notes if note))
+
+
+def _other_sandbox(recorded: str | None, given: RunOptions, user: UserSettings) -> str:
+    """That the sandbox is another one; empty where it is the same, or was chosen just now."""
+    now = user.sandbox or _DEFAULT_SANDBOX
+    if given.sandbox or recorded in (None, now):
+        return ""
+    return (f"the run had `--sandbox {recorded}`, which a record cannot decide: its programs now run in {now!r}, "
+            f"unless you give --sandbox {recorded} again")
+
+
+def _runtime(recorded: str | None, given: RunOptions, user: UserSettings) -> tuple[str | None, str]:
+    """The runtime, and why the one on record is not taken."""
+    if given.runtime or recorded is None:
+        return given.runtime, ""
+    if user.install in (None, "auto"):
+        return recorded, ""
+    return None, (f"the run had `--runtime {recorded}`, and your settings say `install: {user.install}`; give "
+                  f"--runtime {recorded} again to have its packages")
+
+
+def _install(recorded: str | None, user: UserSettings) -> Any:
+    """The stricter of what the record and the user's settings say."""
+    if recorded is None:
+        return None
+    if recorded not in POLICIES:
+        raise ConfigError(f"the journal says `install: {recorded}`; known are: {', '.join(POLICIES)}; give --install")
+    return strictest_policy(recorded, user.install)
+
+
+def _model(recorded: Mapping[str, Any], user: UserSettings) -> str | None:
+    """The model's name. Raises ConfigError for a file that the user's own settings do not name."""
+    name: str | None = recorded.get("model")
+    own = (process_environ().get(MODEL_VARIABLE), user.model)
+    if name is not None and name.startswith(f"{LOCAL}:") and name not in own:
+        raise ConfigError(f"the run's model is a file, {name.removeprefix(f'{LOCAL}:')!r}, and a record cannot have "
+                          f"one read; if you trust this file, say so: --model {name}")
+    return name
+
+
+def _address(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings) -> str | None:
+    """The address that is asked. Raises ConfigError for one that only the record has."""
+    address: str | None = recorded.get("base_url")
+    if given.base_url or address is None or given.own_model is not None:
+        return given.base_url
+    environment = process_environ()
+    if address in (*(environment.get(name) for name in _ADDRESSES), user.base_url):
+        return address
+    shown = without_user(address.replace(PLACEHOLDER, "secret"))
+    again = "--base-url with its password" if PLACEHOLDER in address else f"--base-url {shown}"
+    raise ConfigError(f"the run asked the model at {shown}, which its journal says and your own settings do not "
+                      f"({URL_VARIABLE}, `base_url` in the settings file). Prompts and your key would go there: if you "
+                      f"trust it, give {again}; else give another address")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
+from chatdev.config.phases import Limits
 from chatdev.engine.budget import Spending, count_noun, describe_spending, money
 from chatdev.errors import ChatDevError, WorkspaceError
 from chatdev.events import (
@@ -27,12 +29,77 @@ from chatdev.events import (
 )
 from chatdev.journal import Journal
 from chatdev.place import Place
-from chatdev.runner.result import Run, RunUsage, Status
-from chatdev.runner.sanitize import escape_markdown, sanitize
 from chatdev.secrets import scrub
 from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.languages import is_startable
 from chatdev.workspace.snapshot import Software
+
+# Result of a run.
+
+Status = Literal["running", "success", "failure", "unjudged", "stopped", "error", "interrupted"]
+"""`unjudged`: nothing speaks against the software, and nothing for it: this machine lacks what judging takes, or no
+example or check confirms it. `stopped`: a budget is used up, and `resume` goes on."""
+
+
+@dataclass(slots=True)
+class RunUsage:
+    """Model calls, tokens, money and time of a run. `cost` is None as soon as one price is unknown."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = 0.0
+    estimated: bool = False
+    retries: int = 0
+    seconds: float = 0.0
+
+    def add(self, event: Event) -> None:
+        """Count a `ModelCalled`; other events are none of its business."""
+        if not isinstance(event, ModelCalled):
+            return
+        self.calls += 1
+        self.prompt_tokens += event.prompt_tokens
+        self.completion_tokens += event.completion_tokens
+        self.cost = None if self.cost is None or event.cost is None else self.cost + event.cost
+        self.estimated = self.estimated or event.estimated
+        self.retries += event.retries
+
+
+@dataclass(slots=True)
+class Run:
+    """One task through one company.
+
+    `values` is the long-term memory at the end. `success` is true only when every step ran and the company's success
+    expression holds; `reason` says in words how the run ended.
+    """
+
+    folder: Path
+    software: Software = field(default_factory=lambda: Software({}))
+    values: Mapping[str, Any] = field(default_factory=dict)
+    status: Status = "running"
+    reason: str = ""
+    error: ChatDevError | None = None
+    usage: RunUsage = field(default_factory=RunUsage)
+    limits: Limits = field(default_factory=Limits)
+    """Budget of the run."""
+    spent: Spending = field(default_factory=Spending)
+    """Spending over all its sessions."""
+    notes: list[str] = field(default_factory=list)
+    change: str = ""
+    """The files that differ from what was handed in, and in how many lines; the patch is `run/change.patch`."""
+
+    @property
+    def success(self) -> bool:
+        """Whether the company's success expression held at the end."""
+        return self.status == "success"
+
+    @property
+    def software_folder(self) -> Path:
+        """Where the files are, with their git history."""
+        return self.folder / "software"
+
+
+# Reporting a run: each event as it happens, to the journal and to the listener; how it ended, and the report.
 
 
 class RunLog:
@@ -259,3 +326,56 @@ def _one_line(text: str) -> str:
 def _code(path: Path) -> str:
     """A path between backticks, where nothing can be escaped."""
     return " ".join(str(path).replace("`", "?").split())
+
+
+# Texts of models, servers and programs, made fit for a person's terminal and report.
+
+E = TypeVar("E", bound=Event)
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters but line end and tab
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what turns the direction of writing
+    "\ud800-\udfff"  # half characters
+    "\U000e0000-\U000e007f]"  # invisible letters
+)
+
+
+def sanitize(text: str) -> str:
+    """The text without what would steer a terminal or hide from its reader, and without secrets."""
+    return scrub(_STEERING.sub("", text))
+
+
+def escape_json(text: str) -> str:
+    """A JSON text with the same meaning and nothing in it that steers a terminal or hides, and without secrets."""
+    return scrub(_STEERING.sub(_escape, text))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
+
+
+_ACTIVE = re.compile(r"[\\*\[\]<>|~&]|(?<=\w):(?=//)|(?<=www)\.", re.IGNORECASE)
+"""What makes Markdown of a text: HTML, links and pictures, emphasis, cells of a table, addresses. (Backticks make code,
+in which nothing else does.)"""
+
+
+def escape_markdown(text: str) -> str:
+    """The text as Markdown that shows it as it is: nothing in it is HTML, a link or a picture."""
+    return _ACTIVE.sub(r"\\\g<0>", text)
+
+
+def sanitize_event(event: E) -> E:
+    """The event with all its texts sanitized."""
+    values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _sanitize_value(value)) != value}
+    return dataclasses.replace(event, **changed) if changed else event
+
+
+def _sanitize_value(value: object) -> object:
+    if isinstance(value, str):
+        return sanitize(value)
+    if isinstance(value, tuple):
+        return tuple(map(_sanitize_value, value))
+    if isinstance(value, dict):
+        return {key: _sanitize_value(child) for key, child in value.items()}
+    return value

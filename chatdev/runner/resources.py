@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import resource
+import shlex
+import stat
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from chatdev.config.phases import Limits, names_read
 from chatdev.config.profiles import ModelProfile, profile_for
@@ -20,23 +28,24 @@ from chatdev.config.settings import (
     find_default_model,
     user_settings,
 )
+from chatdev.engine.activity import Replied, result_from_json
+from chatdev.engine.budget import Spending
 from chatdev.engine.context import RoleModel
-from chatdev.errors import ConfigError, RecordEnds
+from chatdev.errors import ConfigError, ConsentMissing, JournalError, RecordEnds
 from chatdev.journal import Journal
 from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
 from chatdev.llm.connection import LOCAL, Connection
+from chatdev.llm.local.weights import installed_file
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.origins import Origin, Sourced
 from chatdev.packages.supply import Supply
-from chatdev.runner.consent import CompanyWord, allow_strangers, open_models
+from chatdev.paths import settings_file, working_folder
+from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
 from chatdev.runner.options import RunOptions
-from chatdev.runner.places import check_places, refuse_servers
 from chatdev.runner.recorded import JOURNAL
-from chatdev.runner.result import Run
-from chatdev.runner.spending import read_limits, refuse_unpriced
-from chatdev.runner.surroundings import check_surroundings
+from chatdev.runner.report import Run
 from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
-from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
+from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.function import Tool
 from chatdev.workspace.run_folder import RunFolder
@@ -237,3 +246,188 @@ def replay_equipment(company: CompanyConfig, model: str | None, profiles: Sequen
     """Resources of a replay: names and profiles of models, without the models. `model` is the default one."""
     default = DefaultModel(Sourced(model, Origin.RECORD) if model else None)
     return Equipment(options, RoleModels(company, default, _NoModels(), profiles), _Absent(), Limits())
+
+
+# Preflight checks of the process (working folder, temporary folder, limit of open files) before the first paid
+# call.
+
+_LEAST_DESCRIPTORS = 64
+"""Files, pipes and connections of a run with programs in a sandbox, with room to spare."""
+_SCRATCH = 1 << 16  # bytes: a temporary folder that has no room for these has none for a copy of the software
+
+
+def check_surroundings() -> None:
+    """Raise ConfigError, with what to do, for surroundings in which no run comes to its end."""
+    working_folder()
+    check_file_names(sys.getfilesystemencoding())
+    _check_descriptors()
+    _check_temporary_folder()
+
+
+def check_file_names(encoding: str) -> None:
+    """Raise ConfigError for an encoding of file names that has not every character: models write such names."""
+    if encoding.replace("-", "").lower() != "utf8":
+        raise ConfigError(f"Python writes file names in {encoding} here, and software may have names with other "
+                          "characters; set PYTHONUTF8=1 or a locale such as LANG=C.UTF-8")
+
+
+def _check_descriptors() -> None:
+    most, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    check_highest_limit(highest)
+    try:
+        used = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    except OSError:  # no /proc; or there is none left for looking
+        used = most if most < _LEAST_DESCRIPTORS else 0
+    if most != resource.RLIM_INFINITY and most - used < _LEAST_DESCRIPTORS:
+        raise ConfigError(f"this process may open {most} files, and {used} are open; a run takes {_LEAST_DESCRIPTORS} "
+                          "more: raise the limit (ulimit -n 1024)")
+
+
+def check_highest_limit(highest: int) -> None:
+    """Raise ConfigError where a program in the sandbox may not open as many files as it is given."""
+    needed = ProcessLimits().open_files
+    if highest != resource.RLIM_INFINITY and highest < needed:
+        raise ConfigError(f"no process may open more than {highest} files here, and programs in the sandbox may open "
+                          f"{needed}; raise the hard limit (ulimit -Hn 1024)")
+
+
+def _check_temporary_folder() -> None:
+    try:
+        with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:
+            file = Path(folder) / "scratch"
+            file.write_bytes(bytes(_SCRATCH))
+            modes = [stat.S_IMODE(path.stat().st_mode) for path in (file, _folder_in(folder))]
+    except OSError as error:
+        raise ConfigError(f"nothing can be written in a temporary folder ({error.strerror or error}); set TMPDIR to a "
+                          "folder with room that you may write in") from None
+    if any(mode & needed != needed for mode, needed in zip(modes, (0o600, 0o700), strict=True)):
+        raise ConfigError("this process makes files that it may not read or write itself; set a usual umask: umask 022")
+
+
+def _folder_in(folder: str) -> Path:
+    made = Path(folder) / "folder"
+    made.mkdir()
+    return made
+
+
+# The budget of a run: its limits as the user gave them, the prices it needs, and what earlier sessions spent.
+
+N = TypeVar("N", int, float)
+
+
+def read_limits(options: RunOptions) -> Limits:
+    """The run's limits. Raises ConfigError for one that is none."""
+    given = {"calls": options.max_calls, "tokens": options.max_tokens, "cost": options.max_cost,
+             "minutes": options.max_minutes}
+    try:
+        return Limits.model_validate(given)
+    except ValidationError as error:
+        lines = [f"max_{e['loc'][0]}: {e['msg'][:1].lower()}{e['msg'][1:]} (given: {e['input']!r})"
+                 for e in error.errors()]
+        raise ConfigError("\n".join(lines)) from None
+
+
+def refuse_unpriced(role_models: Mapping[tuple[str, str], RoleModel], limits: Limits, company: CompanyConfig) -> None:
+    """Raise ConfigError when a cost is limited and the price of a model that counts in it is unknown."""
+    for (phase, _), role_model in role_models.items():
+        own = company.phases[phase].budget.cost is not None
+        if role_model.profile.price is None and (own or limits.cost is not None):
+            what = f"phases.{phase}.budget.cost" if own else "--max-cost"
+            raise ConfigError(_price_missing_text(role_model.sampling.model, what))
+
+
+def _price_missing_text(model: str, what: str) -> str:
+    return (f"{what} needs the price of every model, and that of {model!r} is unknown. Write it into {settings_file()}"
+            f" (US dollars per million tokens):\n  models:\n    - match: [{model!r}]\n"
+            "      price: {prompt: 1.0, completion: 4.0}\nor limit calls, tokens or minutes instead")
+
+
+def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:
+    """Spending of the sessions in a journal, for the one that resumes the run: every live call and the time of each
+    session.
+
+    A call without a known cost is priced by the profile its model has now. A session that was killed left no time of
+    its own; the time of its calls stands for it. Its last calls may have no event yet; they are in its activities.
+    """
+    total, unfinished = Spending(), 0.0
+    without_event: dict[str, Spending] = {}
+    for record in records:
+        match record["kind"]:
+            case "Activity" if not record.get("copied") and (spent := _activity_spending(record, profiles)):
+                without_event[record["place"]] = spent
+            case "ModelCalled" | "ToolCalled" if not record.get("replayed"):
+                unfinished += _at_least_nothing(record["seconds"])
+                if record["kind"] == "ModelCalled":
+                    without_event.pop(record["place"], None)
+                    total += _call_spending(record, profiles)
+            case "RunStarted":  # the session before was killed, if anything is left of it
+                total, unfinished = total + Spending(seconds=unfinished), 0.0
+            case "RunFinished":
+                total, unfinished = total + Spending(seconds=_at_least_nothing(record["seconds"])), 0.0
+    return sum(without_event.values(), total + Spending(seconds=unfinished))
+
+
+def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending | None:
+    """Spending of a model's reply; None for other activities."""
+    result = result_from_json(record["result"])
+    if not isinstance(result, Replied):
+        return None
+    usage = result.reply.usage
+    profile = profile_for(result.reply.model or record["request"]["sampling"]["model"], profiles)
+    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens)
+    tokens = _at_least_nothing(usage.prompt_tokens) + _at_least_nothing(usage.completion_tokens)
+    return Spending(1, tokens, cost, _at_least_nothing(result.seconds))
+
+
+def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
+    tokens = _at_least_nothing(record["prompt_tokens"]), _at_least_nothing(record["completion_tokens"])
+    cost = record.get("cost")
+    return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None
+                    else _at_least_nothing(cost))
+
+
+def _at_least_nothing(spent: N) -> N:
+    """The amount, if it can have been spent. Raises JournalError for a negative or infinite one."""
+    if not 0 <= spent < inf:
+        raise JournalError(f"the journal says that {spent} was spent, which is no amount; it is damaged")
+    return spent
+
+
+# The line that says, before a run, which models are asked where, and which keys go there.
+
+
+def describe_models(word: CompanyWord, options: RunOptions) -> str:
+    """Model, address and the name of the key's variable, for every role; the places that somebody else than the user
+    has tools open; and what still needs the user's consent. Nothing is sent, and nothing refused. Raises
+    ConfigError."""
+    word = replace(word, inputs=replace(word.inputs, given=options.inputs))
+    models = open_models(given=options.own_model, api_key=options.api_key)
+    role_models = find_role_models(word, options, user_settings(), models)
+    connections = role_models.connections()
+    roles: dict[str, dict[str, None]] = {}
+    for (phase, role), connection in connections.items():
+        roles.setdefault(_describe(role_models.model_name(phase, role), connection), {})[role] = None
+    if len(roles) == 1:
+        said = f"model {next(iter(roles))}"
+    else:
+        said = "models " + "; ".join(f"{model} ({', '.join(found)})" for model, found in roles.items())
+    said = "; ".join((said, *(f"{place.origin.value} names {place.describe()}" for place in word.places
+                              if place.is_strangers)))
+    try:
+        allow_strangers(models, connections.values(), options.trust, word)
+    except ConsentMissing as missing:
+        return "; ".join((said, *_open_questions(missing)))
+    return said
+
+
+def _describe(name: str, connection: Connection | None) -> str:
+    if connection is None:
+        return f"{name}, an object of the caller's"
+    if connection.address.value == LOCAL and installed_file() is None:
+        return "none that can be reached yet (`chatdev doctor` says more)"
+    return str(connection) if connection.is_local_model else f"{name} at {connection}"
+
+
+def _open_questions(missing: ConsentMissing) -> Iterator[str]:
+    for stranger in missing.subjects:
+        yield f"needs your consent: chatdev trust {shlex.quote(stranger.place)}"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev.events import Noted, ToolCalled, Uttered
-from chatdev.runner.sanitize import sanitize, sanitize_event
+from chatdev.runner.report import sanitize, sanitize_event
 from tests.engine.studio import CHECK, TALK, Studio
 from tests.support.chat_server import Received, Scripted
 from tests.support.shop import FIRST, SECOND, Shop

@@ -20,7 +20,7 @@ from chatdev.errors import ChatDevError, JournalError
 from chatdev.evaluation.dialogues import dialogues
 from chatdev.evaluation.measure import FinishedRun
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.spending import sum_past_spending
+from chatdev.runner.resources import sum_past_spending
 from chatdev.tools.base import ToolContext, Verdict
 
 COMPANY = """

@@ -13,7 +13,7 @@ from chatdev.config.settings import user_settings
 from chatdev.journal import read_journal
 from chatdev.llm.tokens import count_tokens
 from chatdev.paths import settings_file
-from chatdev.runner.spending import sum_past_spending
+from chatdev.runner.resources import sum_past_spending
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Outcome, Shop
 

@@ -22,8 +22,8 @@ from chatdev.evaluation.study import Study
 from chatdev.evaluation.variants import Variant
 from chatdev.paths import bundled_folder
 from chatdev.runner.consent import dotenv_stranger
-from chatdev.runner.model_line import describe_models
 from chatdev.runner.options import RunOptions
+from chatdev.runner.resources import describe_models
 from tests.engine.studio import WRITE, Studio
 from tests.support.chat_server import ChatServer
 from tests.support.shop import HELLO

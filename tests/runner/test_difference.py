@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import RunChanged
-from chatdev.runner.difference import explain_change
+from chatdev.runner.execute import explain_change
 
 MESSAGES: dict[str, dict[str, Any]] = {
     "s1": {"role": "system", "content": "You write.\nBe brief."},

@@ -13,7 +13,7 @@ import pytest
 from chatdev.config.load import companies, dump, load_company
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ToolError
-from chatdev.runner.places import place_inputs, tools_of
+from chatdev.runner.consent import place_inputs, tools_of
 from chatdev.runner.toolbox import KnownTools
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import PlaceInput, ToolContext

@@ -9,7 +9,7 @@ import pytest
 
 from chatdev import Company
 from chatdev.errors import ConfigError
-from chatdev.runner.inputs import gather_inputs
+from chatdev.runner.options import gather_inputs
 
 COMPANY = Company.load("verilogcoder").config
 

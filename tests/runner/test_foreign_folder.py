@@ -13,8 +13,8 @@ import pytest
 from chatdev.config.settings import UserSettings
 from chatdev.errors import ConfigError, JournalError
 from chatdev.runner.options import RunOptions
-from chatdev.runner.restored import restore_options
-from chatdev.runner.spending import sum_past_spending
+from chatdev.runner.recorded import restore_options
+from chatdev.runner.resources import sum_past_spending
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.durable import OUTAGE, contents, resume
 from tests.support.shop import Outcome, Shop

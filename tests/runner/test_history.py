@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from chatdev.engine.activity import Record
 from chatdev.engine.context import Files
 from chatdev.journal import Journal
-from chatdev.runner.playback import FolderHistory, Playback
+from chatdev.runner.execute import FolderHistory, Playback
 from chatdev.workspace.run_folder import SoftwareFolder
 
 OLD = {"main.py": b"old", "gone.py": b"gone", "same.py": b"same", "lib/part.py": b"old part"}

@@ -20,8 +20,7 @@ from chatdev.events import (
     StepSkipped,
     ToolCalled,
 )
-from chatdev.runner.report import phase_rows, report_markdown
-from chatdev.runner.result import Run, RunUsage
+from chatdev.runner.report import Run, RunUsage, phase_rows, report_markdown
 from chatdev.workspace.snapshot import Software
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop

@@ -15,7 +15,7 @@ import pytest
 from chatdev.config.settings import read_dotenv, user_settings
 from chatdev.errors import ConfigError
 from chatdev.paths import cache_dir, expand_home
-from chatdev.runner.surroundings import check_file_names, check_highest_limit, check_surroundings
+from chatdev.runner.resources import check_file_names, check_highest_limit, check_surroundings
 from tests.support.shop import Shop
 
 

@@ -17,7 +17,7 @@ from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 _COLUMN_SET = "plc"
 _SUFFIX = ".st"

@@ -12,7 +12,7 @@ import click
 from chatdev.cli.shared_options import read_text_file
 from chatdev.departments.plc.command_output import note_lines
 from chatdev.errors import ConfigError
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.departments.plc.source_check import SourceCheck

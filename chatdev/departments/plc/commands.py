@@ -35,7 +35,7 @@ from chatdev.departments.plc.command_output import (
     run_problems,
 )
 from chatdev.errors import ConfigError
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.departments.plc.source_check import SourceCheck

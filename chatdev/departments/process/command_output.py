@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from chatdev.runner.sanitize import escape_json
+from chatdev.runner.report import escape_json
 
 if TYPE_CHECKING:
     from chatdev.departments.process.development.summary import Rows

@@ -23,7 +23,7 @@ from chatdev.departments.process.command_options import (
 )
 from chatdev.departments.process.command_output import entries_table, entry_data, json_text
 from chatdev.errors import ConfigError
-from chatdev.runner.sanitize import escape_json, sanitize
+from chatdev.runner.report import escape_json, sanitize
 
 if TYPE_CHECKING:
     from chatdev.departments.process.pool import InstanceOutcome

@@ -16,7 +16,7 @@ from chatdev.departments.process.command_output import summary_table
 from chatdev.departments.process.command_stages import Development, with_development
 from chatdev.departments.process.replay_strategy import STRATEGIES
 from chatdev.errors import ConfigError
-from chatdev.runner.sanitize import sanitize
+from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.departments.process.development.planned_tasks import PlannedTask

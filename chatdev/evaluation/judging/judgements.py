@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 from chatdev.batch.attempt import Expense
 from chatdev.errors import JournalError
 from chatdev.journal import Journal, read_journal
-from chatdev.runner.record_forms import check_fields
+from chatdev.runner.recorded import check_fields
 from chatdev.workspace.file_tree import explain_os_errors
 
 Verdict = Literal["first", "second", "tie"]
