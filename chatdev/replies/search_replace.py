@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chatdev.replies.fences import indentation, lines_of
+from chatdev.replies.fences import REPLACE, SEARCH, indentation, lines_of
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.replies.spans import REPLACE, SEARCH
 
 _DIVIDER = re.compile(r"\s*={5,9}\s*")
 _ENDS = {1: _DIVIDER, 2: REPLACE}  # what ends the old lines, and the new lines

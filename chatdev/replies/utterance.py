@@ -11,8 +11,8 @@ from typing import Literal
 
 from chatdev.llm.base import ToolCall
 from chatdev.plain_values import load_json, short_name
+from chatdev.replies.blocks import name_on
 from chatdev.replies.fences import NEWEST, Fence, closes, fence_of, lines_of, scan
-from chatdev.replies.file_names import name_on
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
 _LONGEST = 300  # most characters of a marker with its decoration

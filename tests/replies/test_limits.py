@@ -8,7 +8,7 @@ import pytest
 
 from chatdev.config.protocol import bundled_problems
 from chatdev.replies import Unreadable, objections, parse_files
-from chatdev.replies.values import read_choice, read_json
+from chatdev.replies.forms import read_choice, read_json
 
 
 def block(path: str, content: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chatdev.replies import Unreadable, parse_files
-from chatdev.replies.apply import Update
 from chatdev.replies.blocks import block_of
+from chatdev.replies.files import Update
 from chatdev.replies.python.reader import fault
 
 SHOP = '''\

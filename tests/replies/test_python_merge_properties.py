@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import chatdev
 from chatdev.replies import Unreadable, parse_files
-from chatdev.replies.apply import Update
 from chatdev.replies.blocks import block_of
+from chatdev.replies.files import Update
 from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import Statement
 from chatdev.replies.python.reader import read, read_part

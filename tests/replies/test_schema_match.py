@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from chatdev.replies.forms import find_violations, read_json
 from chatdev.replies.problem import Unreadable
-from chatdev.replies.schema_match import find_violations
-from chatdev.replies.values import read_json
 from tests.isolation.hostile import reader_of
 
 EVIL = {"type": "object", "properties": {"x": {"type": "string", "pattern": "^(a+)+$"}}}

@@ -17,7 +17,7 @@ from chatdev.departments.simulink.lookup import block_finder
 from chatdev.departments.simulink.wiring_checks import order_wires
 from chatdev.errors import ConfigError, ToolError
 from chatdev.replies import Unreadable
-from chatdev.replies.values import read_json
+from chatdev.replies.forms import read_json
 
 MODEL = "model"
 """What a model is called for which nobody has a name."""

@@ -21,9 +21,9 @@ from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
 from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Verdict
 from chatdev.evaluation.judging.pairs import Match, Pair
 from chatdev.llm.base import Constraint, Message, Model, Request, Sampling, Usage, model_name
+from chatdev.replies.forms import read_json
 from chatdev.replies.problem import Unreadable
 from chatdev.replies.utterance import strip_thoughts
-from chatdev.replies.values import read_json
 from chatdev.runner.consent import allow_strangers, open_models
 
 OnJudged = Callable[[Judgement], object]

@@ -9,21 +9,19 @@ from typing import Any
 from chatdev.config.phases import Solution
 from chatdev.llm.reply_watch import ReplyWatch
 from chatdev.replies import Unreadable, parse_files
+from chatdev.replies.blocks import name_on, read_info
 from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles, never_ends
 from chatdev.replies.elision import elided_line, is_elision
-from chatdev.replies.fences import lines_of, scan
-from chatdev.replies.file_names import name_on, read_info
+from chatdev.replies.fences import LEXES, lines_of, open_span, scan
+from chatdev.replies.files import read_around
 from chatdev.replies.forms import parse_solution
-from chatdev.replies.hunks import apply_hunks
+from chatdev.replies.hunks import apply_hunks, extent_at
 from chatdev.replies.languages import holds_only_commands
 from chatdev.replies.patch import read_patch
-from chatdev.replies.patch_extent import extent_at
-from chatdev.replies.python.broken import read_around
 from chatdev.replies.python.merge import merge
-from chatdev.replies.python.parts import is_part
+from chatdev.replies.python.outline import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
 from chatdev.replies.search_replace import apply_changes, read_changes
-from chatdev.replies.spans import LEXES, open_span
 from chatdev.replies.utterance import ends_with_tool_call, join_continuation, read_tool_call
 from chatdev.workspace.python_facts import definitions, functions
 from tests.fuzz.properties import PROGRAM, SOFTWARE, TOKENS, files, markers
