@@ -21,7 +21,7 @@ import openai
 
 from benchmarks.engine_overhead import serve
 from chatdev.llm.base import Message, Request, Sampling
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 
 CALLS, SERIES = 20, 7

@@ -21,8 +21,7 @@ from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
 from benchmarks.verilog_subjects import Subject, verilogeval_subjects
 from chatdev import Company
 from chatdev.llm.scripted import ScriptedModel
-from chatdev.llm.tokens import count_tokens
-from chatdev.llm.usage import prompt_tokens
+from chatdev.llm.tokens import count_tokens, prompt_tokens
 
 PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_calls.json"
 BEGIN, END = "<!-- calls: written by python -m benchmarks.verilog_calls -->", "<!-- end of calls -->"

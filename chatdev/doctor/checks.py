@@ -24,8 +24,7 @@ from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, check_program,
 from chatdev.errors import ConsentMissing, MissingModel
 from chatdev.isolation.confinement import confinement
 from chatdev.isolation.seccomp import system_call_filter
-from chatdev.llm.connection import LOCAL
-from chatdev.llm.endpoint import why_unreachable
+from chatdev.llm.connection import LOCAL, why_unreachable
 from chatdev.llm.local import weights
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.origins import Origin, Sourced

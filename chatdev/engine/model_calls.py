@@ -29,8 +29,7 @@ from chatdev.engine.context import RoleModel, RunContext
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
-from chatdev.llm.tokens import counts_exactly
-from chatdev.llm.usage import MESSAGE_TOKENS, prompt_tokens
+from chatdev.llm.tokens import MESSAGE_TOKENS, counts_exactly, prompt_tokens
 from chatdev.place import Place
 from chatdev.plain_values import encodable_text, short_name
 from chatdev.replies.circles import never_ends

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from chatdev.errors import ConfigError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.evaluation.minilm import MiniLM
-from chatdev.llm.endpoint import OPENAI, Endpoint, withhold_headers
+from chatdev.llm.connection import OPENAI, Endpoint, withhold_headers
 from chatdev.runner.consent import Trusted, allow_strangers, open_models
 from chatdev.secrets import scrub
 

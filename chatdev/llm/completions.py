@@ -10,8 +10,7 @@ from typing import Any, TypeGuard
 
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
-from chatdev.llm.reply_watch import ReplyWatch
-from chatdev.llm.usage import ReplyGauge, likely_usage
+from chatdev.llm.tokens import ReplyGauge, likely_usage
 from chatdev.plain_values import encodable_text, encodable_values, short_name
 from chatdev.secrets import StreamScrubber
 
@@ -277,3 +276,35 @@ class StreamCollector:
 def _mappings(values: Any) -> Iterator[Mapping[str, Any]]:
     """The JSON objects in what should be a list of them."""
     return (value for value in (values if isinstance(values, list) else []) if isinstance(value, Mapping))
+
+
+# Looks at a reply while it streams, so that one that is no use any more is not paid for to its end.
+
+StopWhen = Callable[[str], bool]
+"""Whether a reply that ends so far with this text is cut."""
+_EVERY = 256  # characters, about 64 tokens, between two looks
+_TAIL = 8192  # characters that are looked at
+
+
+class ReplyWatch:
+    """Asks `stop_when` about the end of a reply as it grows. Its time is linear in the reply: each check reads a fixed
+    number of characters, however small the pieces."""
+
+    def __init__(self, stop_when: StopWhen | None = None) -> None:
+        self._stop_when = stop_when
+        self._tail = ""
+        self._new: list[str] = []
+        self._size = 0
+        self.is_over = False
+        """Whether no more of it is wanted."""
+
+    def add(self, piece: str) -> None:
+        """Take the next piece."""
+        if self._stop_when is None or self.is_over:
+            return
+        self._new.append(piece)
+        self._size += len(piece)
+        if self._size >= _EVERY:
+            self._tail = (self._tail + "".join(self._new))[-_TAIL:]
+            self._new, self._size = [], 0
+            self.is_over = self._stop_when(self._tail)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
-from chatdev.llm.completions import StreamCollector, body_of, reply_of, wasted_usage
-from chatdev.llm.endpoint import OPENAI, Endpoint, withhold_headers
+from chatdev.llm.completions import ReplyWatch, StreamCollector, body_of, reply_of, wasted_usage
+from chatdev.llm.connection import OPENAI, Endpoint, withhold_headers
 from chatdev.llm.failures import (
     SHOWN,
     Adaptations,
@@ -26,8 +26,7 @@ from chatdev.llm.failures import (
     status_of,
 )
 from chatdev.llm.rate import RateLimit
-from chatdev.llm.reply_watch import ReplyWatch
-from chatdev.llm.usage import ReplyGauge
+from chatdev.llm.tokens import ReplyGauge
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 

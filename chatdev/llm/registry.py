@@ -12,14 +12,15 @@ from chatdev.llm.connection import (
     AZURE_URL_VARIABLE,
     KEY_VARIABLE,
     LOCAL,
+    LONGEST_REPLY,
     NO_MODEL,
     URL_VARIABLE,
     Connection,
+    Endpoint,
     KeyRing,
     open_endpoint,
     refuse_strangers,
 )
-from chatdev.llm.endpoint import LONGEST_REPLY, Endpoint
 from chatdev.llm.failures import LONGEST_WAIT, Sleep
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.rate import RateLimit

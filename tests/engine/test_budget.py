@@ -14,7 +14,7 @@ from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, Price, profile_for
 from chatdev.engine.budget import FREE, REPLY_TOKENS, Budget, CallEstimate, LimitReached, Meter, Spending
 from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec
-from chatdev.llm.usage import IMAGE_TOKENS
+from chatdev.llm.tokens import IMAGE_TOKENS
 
 UNKNOWN = ModelProfile(match=["*"], price=FREE)
 

@@ -9,7 +9,7 @@ import pytest
 from chatdev.departments.software.evaluation.metrics import code_text, consistency
 from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.evaluation.embedding import EndpointEmbedder, LexicalEmbedder
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from tests.evaluation.texts import FOURIER, TODO, TODO_CODE
 from tests.support.chat_server import ChatServer, Received, Scripted
 

@@ -9,7 +9,7 @@ import pytest
 
 from chatdev.errors import ModelError
 from chatdev.llm.base import Message, Reply, Request, Sampling
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.support.chat_server import ChatServer, Scripted
 

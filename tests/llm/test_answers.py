@@ -17,7 +17,7 @@ from chatdev.errors import ModelRejected, UnusableReply
 from chatdev.evaluation.embedding import EndpointEmbedder
 from chatdev.llm.base import Request
 from chatdev.llm.completions import StreamCollector
-from chatdev.llm.endpoint import Endpoint, why_unreachable
+from chatdev.llm.connection import Endpoint, why_unreachable
 from chatdev.llm.failures import LARGEST_ANSWER
 from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, Naps, complete, failure

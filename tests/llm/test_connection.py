@@ -12,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatdev.errors import ConfigError, ConsentMissing, MissingModel
-from chatdev.llm.connection import is_official
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint, is_official
 from chatdev.llm.registry import Models
 from chatdev.origins import Origin, Sourced, is_loopback
 from tests.llm.asking import ASK, complete

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from chatdev.errors import ConfigError
-from chatdev.llm.endpoint import Endpoint, why_unreachable
+from chatdev.llm.connection import Endpoint, why_unreachable
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.secrets import scrub
 from tests.support.chat_server import ChatServer, Scripted

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, Sampling, ToolSpec
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import Adaptations, retry_after_seconds
 from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, error, failure

@@ -3,7 +3,7 @@
 import asyncio
 
 from chatdev.llm.base import Constraint, Image, Message, Request, Sampling, ToolCall, ToolSpec
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, complete, complete_all
 from tests.support.chat_server import ChatServer, Scripted

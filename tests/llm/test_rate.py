@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chatdev import Company, ConfigError
 from chatdev.llm.base import Message, Request, Sampling, Usage
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.rate import RateLimit
 from tests.engine.studio import TALK, Studio

@@ -8,7 +8,7 @@ import pytest
 
 from chatdev.errors import ConfigError, MissingModel
 from chatdev.llm.base import Model, Reply, Request, model_name
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.llm.scripted import ScriptedModel

@@ -13,7 +13,7 @@ import chatdev
 from chatdev import Company, ConfigError, ModelRejected, ScriptedModel
 from chatdev.errors import ModelCrashed, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.support.chat_server import ChatServer, Scripted
 

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from chatdev.errors import MissingModel, MissingProgram, ModelUnavailable
 from chatdev.llm.base import Reply, Request
-from chatdev.llm.endpoint import Endpoint
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.local.weights import adopt, installed_file
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.paths import cache_dir

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from chatdev.config.phases import Solution
-from chatdev.llm.reply_watch import ReplyWatch
+from chatdev.llm.completions import ReplyWatch
 from chatdev.replies import Unreadable, parse_files
 from chatdev.replies.blocks import name_on, read_info
 from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles, never_ends

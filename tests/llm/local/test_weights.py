@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import MissingModel
-from chatdev.llm.local.download import Weights
-from chatdev.llm.local.weights import QWEN, adopt, installed_file, pull
+from chatdev.llm.local.weights import QWEN, Weights, adopt, installed_file, pull
 from tests.support.hub import Hub
 
 CONTENT = b"GGUF" + bytes(range(256)) * 4000
