@@ -22,8 +22,7 @@ from chatdev.department import Table
 from chatdev.doctor.department_rows import department_probes
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, check_program, fault, success, version_of
 from chatdev.errors import ConsentMissing, MissingModel
-from chatdev.isolation.confinement import confinement
-from chatdev.isolation.seccomp import system_call_filter
+from chatdev.isolation.seccomp import confinement, system_call_filter
 from chatdev.llm.connection import LOCAL, why_unreachable
 from chatdev.llm.local import weights
 from chatdev.llm.registry import DEFAULT_NAME, Models

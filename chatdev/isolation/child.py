@@ -9,8 +9,8 @@ import resource
 from importlib import import_module
 
 from chatdev.isolation.codec import decode
-from chatdev.isolation.confinement import confine
 from chatdev.isolation.isolate import IsolatedFunction, read_here
+from chatdev.isolation.seccomp import confine
 
 HEAD = 5
 """Bytes before each message: 1 for what it is (`+`; `!` when the child ends after it), 4 for its length."""

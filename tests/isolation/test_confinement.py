@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from chatdev.doctor.checks import all_probes
-from chatdev.isolation import confinement as own
 from chatdev.isolation import parent
-from chatdev.isolation.confinement import Confinement, confinement
-from chatdev.isolation.seccomp import system_call_filter
+from chatdev.isolation import seccomp as own
+from chatdev.isolation.seccomp import Confinement, confinement, system_call_filter
 from chatdev.replies.python.reader import read
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not system_call_filter(), reason="needs seccomp")
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux" or not system_call_filte
 STUB = """
 import errno, json, os, resource, signal, socket, subprocess, sys
 sys.path[:] = sys.argv[3:]
-from chatdev.isolation.confinement import confine
+from chatdev.isolation.seccomp import confine
 confine()
 os.write(0, b"+" + bytes(4))
 request = os.read(0, 1 << 20)
