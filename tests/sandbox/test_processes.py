@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.kernel_memory import kernel_memory
-from chatdev.sandbox.processes import MemoryOfProcesses, process_tree, size_of_nameless_files
+from chatdev.sandbox.watch import MemoryOfProcesses, kernel_memory, process_tree, size_of_nameless_files
 from tests.sandbox.conftest import PYTHON, as_user
 
 pytestmark = pytest.mark.tool
