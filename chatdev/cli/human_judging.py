@@ -16,7 +16,7 @@ from chatdev.evaluation.judging.judgements import JudgementFile, Verdict
 from chatdev.evaluation.judging.judges import human_judgement
 from chatdev.evaluation.judging.pairs import Contender, Pair
 from chatdev.runner.report import sanitize
-from chatdev.workspace.acting import withheld_files
+from chatdev.workspace.change import withheld_files
 from chatdev.workspace.file_tree import write_tree
 
 _VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}

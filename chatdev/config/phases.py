@@ -13,7 +13,7 @@ from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes, number_o
 from chatdev.config.templates import render
 from chatdev.config.yaml_nodes import StrictModel
 from chatdev.errors import ConfigError, UnsafePath
-from chatdev.workspace.acting import reason_to_withhold
+from chatdev.workspace.change import reason_to_withhold
 from chatdev.workspace.snapshot import safe_path
 
 REFLECTIONS = 2  # design §3

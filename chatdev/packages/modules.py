@@ -28,8 +28,7 @@ from chatdev.paths import cache_dir
 from chatdev.plain_file import open_plain, read_plain
 from chatdev.sandbox.base import Binding, Sandbox
 from chatdev.sandbox.job_folder import remove_folder
-from chatdev.workspace.file_tree import explain_os_errors
-from chatdev.workspace.plain_tree import require_folder, require_plain_files
+from chatdev.workspace.file_tree import explain_os_errors, require_folder, require_plain_files
 
 _SECONDS = 300.0  # for all that one version of a program needs anew
 _RUNTIME_SECONDS = 1200.0  # for the whole set of a runtime; some connections are slow

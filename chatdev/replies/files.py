@@ -22,7 +22,7 @@ from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import Outline, is_part
 from chatdev.replies.python.reader import LINE, NotPython, fault, read, read_lines, read_part
 from chatdev.replies.search_replace import SearchReplace, apply_changes, quote
-from chatdev.workspace.acting import bare_repositories, reason_to_withhold
+from chatdev.workspace.change import bare_repositories, reason_to_withhold
 from chatdev.workspace.snapshot import collisions, safe_path
 
 # Bringing a block into the software: the file it is for, and the new text of that file.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chatdev.errors import UnsafePath, WorkspaceError
-from chatdev.workspace.acting import withheld_files
+from chatdev.workspace.change import withheld_files
 from chatdev.workspace.file_tree import (
     explain_os_errors,
     files_and_links,
@@ -25,9 +25,10 @@ from chatdev.workspace.file_tree import (
     read_software_file,
     read_tree,
     remove_file,
+    require_folder,
+    require_plain_tree,
     write_file,
 )
-from chatdev.workspace.plain_tree import require_folder, require_plain_tree
 from chatdev.workspace.snapshot import safe_path
 
 if TYPE_CHECKING:  # dulwich is imported when it is needed

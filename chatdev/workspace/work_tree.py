@@ -27,8 +27,7 @@ from dulwich.refs import HEADREF, DiskRefsContainer, Ref, check_ref_format
 from chatdev.errors import WorkspaceError
 from chatdev.plain_file import read_plain
 from chatdev.workspace.file_tree import explain_os_errors
-from chatdev.workspace.pack_check import check_packs
-from chatdev.workspace.repository import DAMAGES, FileVersion, replace_file
+from chatdev.workspace.repository import DAMAGES, FileVersion, check_packs, replace_file
 
 _LARGEST_INDEX, _LARGEST_LIST, _LARGEST_OBJECT = 256 << 20, 1 << 20, 64 << 20  # bytes
 _SMALL_PACKS = 32 << 20  # bytes of their indexes: about a million objects

@@ -15,7 +15,7 @@ from chatdev.departments.simulink.engine.messages import BuildRefused
 from chatdev.departments.simulink.engine.rules import LONGEST_NAME, MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
 from chatdev.errors import WorkspaceError
 from chatdev.plain_file import read_plain
-from chatdev.workspace.plain_tree import require_folder
+from chatdev.workspace.file_tree import require_folder
 
 _FOLDER = "saved"
 _MOST_FILES = 50

@@ -13,9 +13,8 @@ from chatdev.packages.supply import Supply
 from chatdev.paths import expand_home
 from chatdev.sandbox.base import Binding, Execution, Sandbox
 from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.workspace.file_tree import read_tree
+from chatdev.workspace.file_tree import read_tree, require_folder
 from chatdev.workspace.languages import page_entry
-from chatdev.workspace.plain_tree import require_folder
 
 _SCREEN = Path("/tmp/.X11-unix")
 

@@ -14,7 +14,7 @@ from chatdev.engine.activity import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.measure import FinishedRun
 from chatdev.evaluation.variants import names_side_by_side
-from chatdev.workspace.plain_tree import require_folder
+from chatdev.workspace.file_tree import require_folder
 from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:  # the ledger needs the extra `eval`, folders are judged without it

@@ -15,7 +15,7 @@ from chatdev.config.load import load_company
 from chatdev.errors import ConfigError
 from chatdev.replies.files import parse_files
 from chatdev.replies.problem import Unreadable
-from chatdev.workspace.acting import bare_repositories, listed_files, reason_to_withhold, withheld_files
+from chatdev.workspace.change import bare_repositories, listed_files, reason_to_withhold, withheld_files
 from chatdev.workspace.run_folder import SoftwareFolder
 from tests.engine.escape.contents import REPOSITORY, entitled
 from tests.engine.escape.paths import ACTING

@@ -20,8 +20,7 @@ from chatdev.departments.software.drivers.step import Step
 from chatdev.errors import ChatDevError
 from chatdev.plain_file import open_plain
 from chatdev.sandbox.base import BOX, Execution, Sandbox, SandboxJob
-from chatdev.workspace.file_tree import write_file
-from chatdev.workspace.plain_tree import require_folder
+from chatdev.workspace.file_tree import require_folder, write_file
 
 FOLDER = ".driven"
 """Where a driver lies, in the copy of the software."""
