@@ -24,9 +24,8 @@ from typing import Any
 
 from benchmarks.simulate_fleet import CALLS, Load
 from chatdev import Company, RateLimit
-from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Job, Ledger
-from chatdev.batch.local import work_through
+from chatdev.batch.local import BatchProgress, work_through
 from chatdev.events import Event, RunStarted
 from tests.support.chat_server import ChatServer, Received, Scripted
 

@@ -18,8 +18,7 @@ from typing import Any, Literal
 import sqlalchemy as sql
 
 from chatdev.batch.attempt import Expense
-from chatdev.batch.database import clock, open_database, transaction
-from chatdev.batch.strict_reader import refuse_strange
+from chatdev.batch.database import clock, open_database, refuse_strange, transaction
 from chatdev.errors import ConfigError
 
 State = Literal["open", "running", "done", "failed"]

@@ -11,7 +11,7 @@ from chatdev.engine.budget import money
 from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
-    from chatdev.batch.batch_progress import BatchProgress
+    from chatdev.batch.local import BatchProgress
 
 _MEANS = {"quality": "quality", "acceptance": "accepted"}
 

@@ -20,8 +20,8 @@ from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.attempt import Allowance
-    from chatdev.batch.batch_progress import BatchProgress
     from chatdev.batch.ledger import Ledger
+    from chatdev.batch.local import BatchProgress
     from chatdev.evaluation.study import Conditions, DataSet, Study
     from chatdev.evaluation.tasks import Task
     from chatdev.evaluation.variants import Variant
@@ -137,8 +137,7 @@ def _work_here(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: A
 
 
 def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: Any) -> BatchProgress:
-    from chatdev.batch.ray_cluster import joined
-    from chatdev.batch.ray_engine import shares_of, work_through_on
+    from chatdev.batch.ray_cluster import joined, shares_of, work_through_on
     from chatdev.evaluation.preflight import preflight
 
     with (joined(options.ray_address, options.ray_workers) as cluster,

@@ -14,8 +14,7 @@ from typing import Any
 
 from chatdev.batch.attempt import AttemptFailed, Expense
 from chatdev.batch.ledger import Job, Ledger
-from chatdev.batch.ray_cluster import joined
-from chatdev.batch.ray_engine import work_through_on
+from chatdev.batch.ray_cluster import joined, work_through_on
 from chatdev.cli.interruption import heed_signals
 from chatdev.errors import ConfigError, ModelUnavailable
 

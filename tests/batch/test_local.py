@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from chatdev.batch.attempt import Allowance, AttemptFailed, AttemptStopped, Expense, Work
-from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Job, Ledger
-from chatdev.batch.local import work_through
+from chatdev.batch.local import BatchProgress, work_through
 from chatdev.errors import ConfigError, MissingModel, ModelUnavailable
 
 JOBS = [Job(f"job-{n}", {"n": n}) for n in range(20)]

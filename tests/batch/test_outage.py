@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.database import RetryingExecutor
 from chatdev.batch.ledger import Job, Ledger
-from chatdev.batch.local import work_through
+from chatdev.batch.local import BatchProgress, work_through
 from chatdev.errors import WorkspaceError
 from tests.support.postgres import Postgres, new_database
 

@@ -15,10 +15,9 @@ import psycopg
 import pytest
 
 from chatdev.batch.attempt import Allowance, Expense
-from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import MOST_LOST, Ledger
-from chatdev.batch.ray_cluster import Cluster, joined
-from chatdev.batch.ray_engine import shares_of, work_through_on
+from chatdev.batch.local import BatchProgress
+from chatdev.batch.ray_cluster import Cluster, joined, shares_of, work_through_on
 from chatdev.errors import ConfigError
 from tests.batch.ray_work import Refuses, Workshop, jobs
 from tests.support.postgres import Postgres, new_database

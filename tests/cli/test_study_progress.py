@@ -10,7 +10,7 @@ import sys
 import termios
 
 from chatdev.batch.attempt import Expense
-from chatdev.batch.batch_progress import BatchProgress
+from chatdev.batch.local import BatchProgress
 from chatdev.cli.study_progress import summary
 
 HALFWAY = BatchProgress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"quality": 0.41, "acceptance": 0.2,
@@ -18,7 +18,7 @@ HALFWAY = BatchProgress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"qua
 SCENE = f"""
 from dataclasses import replace
 from chatdev.batch.attempt import Expense
-from chatdev.batch.batch_progress import BatchProgress
+from chatdev.batch.local import BatchProgress
 from chatdev.cli.study_progress import StudyProgress
 with StudyProgress() as show:
     show({HALFWAY!r})

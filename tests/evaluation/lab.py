@@ -10,9 +10,8 @@ from typing import Any
 
 import yaml
 
-from chatdev.batch.batch_progress import BatchProgress
 from chatdev.batch.ledger import Ledger
-from chatdev.batch.local import work_through
+from chatdev.batch.local import BatchProgress, work_through
 from chatdev.departments.software.evaluation.srdd import Srdd
 from chatdev.evaluation.measure import Row
 from chatdev.evaluation.study import Conditions, Study

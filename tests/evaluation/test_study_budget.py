@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chatdev.batch.attempt import Allowance
-from chatdev.batch.batch_progress import BatchProgress
-from chatdev.batch.local import work_through
+from chatdev.batch.local import BatchProgress, work_through
 from chatdev.evaluation.study import STOPPED
 from tests.evaluation.lab import GOOD, Lab
 from tests.support.chat_server import ChatServer, Received, Scripted

@@ -13,8 +13,7 @@ from typing import Annotated, Any
 import sqlalchemy as sql
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from chatdev.batch.database import open_database, transaction
-from chatdev.batch.strict_reader import read_tables, refuse_strange
+from chatdev.batch.database import open_database, read_tables, refuse_strange, transaction
 from chatdev.departments.process.instances import ARROW, MOST_PHASES, format_instance
 from chatdev.departments.process.pool_statistics import PoolEntry
 from chatdev.departments.process.process_tree import Instance

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
-from chatdev.batch import strict_reader
+from chatdev.batch import database
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.errors import ConfigError
@@ -150,13 +150,13 @@ def test_what_is_no_plain_file_is_not_waited_for(pool: Path, beside: str, kind: 
 
 
 def ask(file: Path, statement: str) -> object:
-    with strict_reader.read_tables(str(file), [MINE]) as connection:
+    with database.read_tables(str(file), [MINE]) as connection:
         assert connection is not None
         return connection.execute(sql.text(statement)).all()
 
 
 def test_a_reader_has_little_time(pool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strict_reader, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(database, "READ_SECONDS", 0.2)
     alter(pool, "CREATE TABLE mine (x)")
     began = time.monotonic()
     with pytest.raises(ConfigError, match="takes longer"):
