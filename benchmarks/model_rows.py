@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between
-from chatdev.evaluation.reporting.score_line import score_lines
+from chatdev.evaluation.reporting.formats import score_lines
 from chatdev.evaluation.reporting.study_results import Results
 
 PAGE, SENT = ROOT / "docs" / "models.md", ROOT / "benchmarks" / "data" / "model_lines.txt"

@@ -182,7 +182,7 @@ def test_a_study_measures_by_a_strangers_data_set(with_stranger: Install, chat_s
 def test_a_study_of_a_department_is_checked_on_another_machine(with_stranger: Install, wheel: str, tmp_path: Path,
                                                                strangers_wheel: str) -> None:
     """Where the package lies elsewhere; and where it is not installed."""
-    send = ("import pathlib, pickle; from acme_plant.tanks import Tanks; from chatdev.evaluation.preflight import *; "
+    send = ("import pathlib, pickle; from acme_plant.tanks import Tanks; from chatdev.evaluation.study import *; "
             "from chatdev.evaluation.variants import variants; folder = pathlib.Path('study').absolute(); "
             "study = Study(Tanks(), folder, base_url='http://127.0.0.1:9/v1', sandbox='none'); mark = folder / 'mark'; "
             "folder.mkdir(); mark.touch(); specs = [one.spec for one in variants(['tank'], models=['scripted'])]; "

@@ -19,8 +19,7 @@ from chatdev.errors import ChatDevError, ConfigError
 from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
-    from chatdev.evaluation.judging.judgements import Comparison, Judgement, JudgementFile
-    from chatdev.evaluation.judging.pairs import Matches
+    from chatdev.evaluation.judging.judgements import Comparison, Judgement, JudgementFile, Matches
 
 HUMAN = "human"
 _LISTED = 10  # runs that have no part in a pair
@@ -112,7 +111,7 @@ def print_comparison(comparison: Comparison) -> None:
 
 def find_pairs(folders: Sequence[Path], given: dict[str, Any]) -> Matches:
     """The pairs; runs that have no part in one are printed."""
-    from chatdev.evaluation.judging.pairs import Matches, pairs_of_folders, pairs_of_study
+    from chatdev.evaluation.judging.judgements import Matches, pairs_of_folders, pairs_of_study
 
     if len(folders) not in (0, 2):
         raise ConfigError(f"{len(folders)} folders are given; give two, each with the runs of one company, or none and "

@@ -11,10 +11,8 @@ from typing import Literal
 import click
 
 from chatdev.config.templates import listing
-from chatdev.evaluation.judging.judge_wording import blind_text, code_files, judge_wording
-from chatdev.evaluation.judging.judgements import JudgementFile, Verdict
-from chatdev.evaluation.judging.judges import human_judgement
-from chatdev.evaluation.judging.pairs import Contender, Pair
+from chatdev.evaluation.judging.judgements import Contender, JudgementFile, Pair, Verdict
+from chatdev.evaluation.judging.judges import blind_text, code_files, human_judgement, judge_wording
 from chatdev.runner.report import sanitize
 from chatdev.workspace.change import withheld_files
 from chatdev.workspace.file_tree import write_tree

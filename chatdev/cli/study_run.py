@@ -138,7 +138,7 @@ def _work_here(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: A
 
 def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more: Any) -> BatchProgress:
     from chatdev.batch.ray_cluster import joined, shares_of, work_through_on
-    from chatdev.evaluation.preflight import preflight
+    from chatdev.evaluation.study import preflight
 
     with (joined(options.ray_address, options.ray_workers) as cluster,
           preflight(plan.study, plan.tasks, plan.variants) as check, heed_signals()):  # Ray has handlers of its own

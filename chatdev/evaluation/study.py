@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
+import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptFailed, AttemptStopped, Expense, Failure
-from chatdev.batch.ledger import Job, Ledger, plain_json
+from chatdev.batch.ledger import Job, Ledger, LedgerEntry, plain_json
 from chatdev.config.trust_record import trusted_digests
 from chatdev.department import departments, load
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, MissingProgram, PhaseFailed, UnusableReply
 from chatdev.evaluation.embedding import embedder_of
 from chatdev.evaluation.measure import Bench, Row
-from chatdev.evaluation.study_changes import refuse_changes, refuse_other_run
 from chatdev.evaluation.tasks import Task
-from chatdev.evaluation.variants import Variant
+from chatdev.evaluation.variants import Variant, name_without_model
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
 from chatdev.packages.modules import runtime
@@ -293,3 +293,93 @@ def _rename(source: Path, target: Path) -> None:
 
 def _expense(run: Run) -> Expense:
     return Expense(run.usage.cost, run.usage.prompt_tokens + run.usage.completion_tokens)
+
+
+# What a study may not mix: rows of other conditions, tasks or companies, jobs of an earlier version, others' runs.
+
+
+def refuse_changes(ledger: Ledger, jobs: Sequence[Job], conditions: Mapping[str, Any]) -> None:
+    """Raise ConfigError when the study in the ledger was begun under other `conditions`, with another text of a task or
+    company, or by a version that named jobs otherwise; and when it has open jobs of variants that `jobs` omit."""
+    new = {job.key: job for job in jobs}
+    named = [job.spec["variant"] for job in jobs]
+    for entry in ledger.entries():
+        _refuse_older_name(ledger.batch, entry)
+        job = new.get(entry.key)
+        expected = {**entry.spec, "conditions": conditions, **(job.spec if job else {})}
+        if changes := list(_differences(entry.spec, expected)):
+            raise ConfigError(f"the study {ledger.batch!r} was begun differently ({entry.key}): {changes[0]}. Go on"
+                              " as it was begun, or begin another one: --study NAME")
+        if named and entry.state in ("open", "running") and entry.spec.get("variant") not in named:
+            raise ConfigError(f"the study {ledger.batch!r} has open jobs of a variant that this command does not "
+                              f"name ({entry.key}); name it too (--companies, --set, --model), or begin another "
+                              "study: --study NAME")
+
+
+def _refuse_older_name(study: str, entry: LedgerEntry) -> None:
+    """Raise ConfigError for a job of a study that an earlier version began: it named the model in some only."""
+    variant = entry.spec.get("variant")
+    name, model = (variant.get(field) for field in ("name", "model")) if isinstance(variant, Mapping) else ("", "")
+    if name and model and name_without_model(name, model) == name:
+        raise ConfigError(f"the study {study!r} was begun by an earlier version of chatdev, which left the model out of"
+                          f" the names of jobs ({entry.key}); `chatdev eval report` still shows it. Begin another study"
+                          " for new runs: --study NAME")
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """What differs, one line each."""
+    for name in sorted({*before, *now}):
+        one, other = before.get(name), now.get(name)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from _differences(one, other, f"{path}{name}.")
+        elif one != other:
+            yield f"{path}{name} was {one!r} and is {other!r}"
+
+
+def refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
+    """Raise ConfigError when a run that is there already is not that of the task and variant."""
+    order = RecordedRun.read(folder).order
+    model = variant.model or order.options.get("model")
+    asked = variant.load().resolved, task.description, model
+    if (order.company, order.inputs.get("task"), order.options.get("model")) != asked:
+        raise ConfigError(f"the run in {folder} is of another task, company or model; take another --folder")
+
+
+# What a worker on another machine checks before its first job, so that a machine on which every job would fail gets
+# none.
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightCheck:
+    """Of a study, with the variants as their specs say. `mark` is a file in the study's folder. Picklable."""
+
+    study: Study
+    tasks: Sequence[Task]
+    variants: Sequence[Mapping[str, Any]]
+    mark: Path
+
+    def __call__(self) -> None:
+        """Raise ConfigError when this machine has another folder or other companies, and what `Study.check` does."""
+        host = socket.gethostname()
+        if not self.mark.exists():
+            raise ConfigError(f"{host} does not see the runs in {self.study.folder}; put them into a folder that all "
+                              "machines share: --folder PATH")
+        for spec in self.variants:
+            if Variant.of(spec).fingerprint != spec["fingerprint"]:
+                raise ConfigError(f"the company of {spec['name']!r} is another one on {host}; all machines need the "
+                                  "same files")
+        self.study.check(self.tasks, [Variant.of(spec) for spec in self.variants])
+
+
+@contextmanager
+def preflight(study: Study, tasks: Sequence[Task], variants: Sequence[Variant]) -> Iterator[PreflightCheck]:
+    """The check for the workers of a study that this process begins or resumes. Raises WorkspaceError when the
+    study's folder cannot be written."""
+    mark = study.folder / ATTEMPTS / f"seen-{secrets.token_hex(4)}"
+    with explain_os_errors("write into the study's folder", mark):
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    try:
+        yield PreflightCheck(study, list(tasks[:1]), [variant.spec for variant in variants], mark)
+    finally:
+        mark.unlink(missing_ok=True)

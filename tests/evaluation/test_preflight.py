@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError
-from chatdev.evaluation.preflight import PreflightCheck, preflight
+from chatdev.evaluation.study import PreflightCheck, preflight
 from chatdev.llm.rate import RateLimit
 from tests.evaluation.lab import Lab
 from tests.support.chat_server import ChatServer

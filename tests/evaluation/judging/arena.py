@@ -11,10 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.evaluation.judging.judge_wording import JudgeWording, judge_wording
-from chatdev.evaluation.judging.judgements import Comparison, Judgement, JudgementFile, compare_companies
-from chatdev.evaluation.judging.judges import ModelJudge, judge_all
-from chatdev.evaluation.judging.pairs import FinishedSoftware, Match
+from chatdev.evaluation.judging.judgements import (
+    Comparison,
+    FinishedSoftware,
+    Judgement,
+    JudgementFile,
+    Match,
+    compare_companies,
+)
+from chatdev.evaluation.judging.judges import JudgeWording, ModelJudge, judge_all, judge_wording
 from chatdev.llm.registry import Models
 from tests.support.chat_server import ChatServer, Received
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.evaluation.judging.judge_wording import MOST_FILES, blind_listing, blind_text
+from chatdev.evaluation.judging.judges import MOST_FILES, blind_listing, blind_text
 
 TEXTS = st.dictionaries(st.from_regex(r"[a-z]{1,8}\.py", fullmatch=True), st.text(st.characters(
     exclude_categories=["Cs"], exclude_characters="\0"), max_size=200), max_size=6)

@@ -9,8 +9,8 @@ import pytest
 
 from chatdev.config.profiles import profile_for
 from chatdev.errors import ContextOverflow, JournalError, ModelRejected, ModelUnavailable
-from chatdev.evaluation.judging.judge_wording import judge_wording
 from chatdev.evaluation.judging.judgements import read_judgements
+from chatdev.evaluation.judging.judges import judge_wording
 from tests.evaluation.judging.arena import BAD, Arena, asked, better, verdict
 from tests.support.chat_server import Received, Scripted
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ConfigError
-from chatdev.evaluation.judging.pairs import pairs_of_folders, pairs_of_study
+from chatdev.evaluation.judging.judgements import pairs_of_folders, pairs_of_study
 from tests.engine.studio import WRITE, Studio, program
 from tests.evaluation.lab import BROKEN, GOOD, Lab
 from tests.support.chat_server import ChatServer, Scripted

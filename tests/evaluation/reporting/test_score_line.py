@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from chatdev.evaluation.reporting.score_line import score_lines
+from chatdev.evaluation.reporting.formats import score_lines
 from chatdev.evaluation.reporting.study_results import FailedJob, Results
 from chatdev.version import __version__
 

@@ -73,8 +73,7 @@ def _report_with_score(ledger: Ledger, tier: str) -> str:
     """The table of results, and the line to send back."""
     from datetime import datetime
 
-    from chatdev.evaluation.reporting.formats import as_text
-    from chatdev.evaluation.reporting.score_line import score_lines
+    from chatdev.evaluation.reporting.formats import as_text, score_lines
     from chatdev.evaluation.reporting.study_results import Results
 
     results = Results.read(ledger)
