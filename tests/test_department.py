@@ -11,8 +11,7 @@ import pytest
 
 from chatdev.config.load import companies, find_company, load_company
 from chatdev.department import Command, Department, departments, installed_departments, offers
-from chatdev.doctor.department_rows import department_probes
-from chatdev.doctor.diagnosis import ProbeResult, diagnose
+from chatdev.doctor.diagnosis import ProbeResult, department_probes, diagnose
 from chatdev.errors import ConfigError, ToolError
 from chatdev.runner.api import Company
 from chatdev.tools.registry import registry

@@ -19,8 +19,16 @@ from types import MappingProxyType
 
 from chatdev.config.settings import DefaultModel, find_default_model, process_environ, read_dotenv, user_settings
 from chatdev.department import Table
-from chatdev.doctor.department_rows import department_probes
-from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, check_program, fault, success, version_of
+from chatdev.doctor.diagnosis import (
+    Probe,
+    ProbeResult,
+    absence,
+    check_program,
+    department_probes,
+    fault,
+    success,
+    version_of,
+)
 from chatdev.errors import ConsentMissing, MissingModel
 from chatdev.isolation.seccomp import confinement, system_call_filter
 from chatdev.llm.connection import LOCAL, why_unreachable
