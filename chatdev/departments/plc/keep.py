@@ -11,8 +11,7 @@ from chatdev.departments.plc.verdicts import judge
 from chatdev.errors import ChatDevError
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
-from chatdev.tools.retrieval.case_base import CaseBase
-from chatdev.tools.retrieval.search import uses_cases
+from chatdev.tools.retrieval.search import CaseBase, uses_cases
 
 _LARGEST_PATCH = 12
 """Changed lines: what changes more is another program, and no patch."""

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from chatdev.departments.simulink.catalogue import BlockType, Catalogue, catalogue
-from chatdev.tools.retrieval.index import Passage, WordIndex
+from chatdev.tools.retrieval.search import Passage, WordIndex
 
 Way = Literal["type", "path", "display name", "alias", "spelling", "words", "nothing"]
 """How a name was found."""

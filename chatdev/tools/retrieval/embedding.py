@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from operator import mul
 from typing import Protocol
 
-from chatdev.tools.retrieval.index import Passage
+from chatdev.tools.retrieval.search import Passage
 
 
 class EmbeddingModel(Protocol):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ToolError
-from chatdev.tools.retrieval.index import Passage, WordIndex, read_passages, split_sheet
+from chatdev.tools.retrieval.search import Passage, WordIndex, read_passages, split_sheet
 
 BLINK = Passage("Blink", "A lamp flashes; the timer TON resets itself.", "time")
 EDGE = Passage("Rising edge", "R_TRIG gives one pulse, whatever the lamp does. T#5s", "logic")

@@ -14,10 +14,8 @@ from chatdev.paths import bundled_folder, data_dir
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
-from chatdev.tools.retrieval.case_base import CaseBase
 from chatdev.tools.retrieval.embedding import EmbeddingIndex
-from chatdev.tools.retrieval.index import Passage, read_passages
-from chatdev.tools.retrieval.search import RETRIEVERS, fuse
+from chatdev.tools.retrieval.search import RETRIEVERS, CaseBase, Passage, fuse, read_passages
 
 A, B, C = (Passage(name, name) for name in "ABC")
 SHEETS = bundled_folder("company_config") / "agents4plc" / "knowledge"
