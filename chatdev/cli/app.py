@@ -10,8 +10,7 @@ import click
 import colorama
 
 from chatdev.cli.department_commands import OpenGroup
-from chatdev.cli.interruption import heed_signals, interrupted_status
-from chatdev.cli.outcome import debug_option
+from chatdev.cli.outcome import debug_option, heed_signals, interrupted_status
 from chatdev.cli.output import lasting_output, open_closed_streams
 from chatdev.version import __version__
 
@@ -42,12 +41,12 @@ def chatdev() -> None:
 def command_line() -> click.Group:
     """The command with its subcommands; ours bring the library with them, so they are imported here, and those of
     departments where they are called."""
-    from chatdev.cli import changes, doctor, evaluate, model, trust
+    from chatdev.cli import changes, company_commands, doctor, evaluate, model
     from chatdev.cli.company_commands import check_company, list_companies
     from chatdev.cli.run_commands import replay, resume, run
 
     for command in (run, resume, replay, changes.patch, changes.apply, list_companies, check_company, model.command,
-                    doctor.command, evaluate.command, trust.command):
+                    doctor.command, evaluate.command, company_commands.command):
         chatdev.add_command(command)
     return chatdev
 

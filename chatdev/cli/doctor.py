@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatdev.cli.layout import width
+from chatdev.cli.console import width
 from chatdev.cli.outcome import report_outcome
 from chatdev.department import Table
 from chatdev.runner.report import sanitize

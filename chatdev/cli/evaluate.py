@@ -9,11 +9,7 @@ import click
 from chatdev.cli import eval_dialogues, eval_judge
 from chatdev.cli.department_commands import OpenGroup
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.study_options import (
-    open_existing_ledger,
-    runs_folder,
-    study_options,
-)
+from chatdev.cli.shared_options import open_existing_ledger, runs_folder, study_options
 from chatdev.runner.report import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 

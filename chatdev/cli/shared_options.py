@@ -5,15 +5,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from chatdev.errors import ConfigError
+from chatdev.errors import ConfigError, MissingProgram
 from chatdev.plain_file import MOST_NAMED, read_named
+from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.workspace.file_tree import explain_os_errors
+
+if TYPE_CHECKING:
+    from chatdev.batch.ledger import Ledger
+
 
 _BUDGET_OPTIONS = (
     click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
@@ -121,3 +128,157 @@ def write_file(file: Path, content: str | bytes) -> None:
             file.write_text(content, encoding="utf-8")
         else:
             file.write_bytes(content)
+
+
+# The options of commands about a study: which one, where it is kept, and how it is run.
+
+STUDIES = Path("studies")
+_AT_ONCE = 4  # runs, of each worker
+
+_STUDY_OPTIONS = (
+    click.option("--ledger", "ledger_url", metavar="PATH_OR_URL", default=str(STUDIES / "ledger.sqlite"),
+                 show_default=True, help="A SQLite file, or the address of a database, e.g. postgresql://host/name."),
+    click.option("--folder", type=click.Path(path_type=Path),
+                 help="Folder of the study's runs. [default: studies/NAME]"),
+)
+_VARIANT_OPTIONS = (
+    click.option("--only", multiple=True, metavar="PATTERN",
+                 help="Only variants whose name matches, e.g. 'chatdev without*'."),
+    click.option("--set", "sets", multiple=True, metavar="PATH=VALUE", help="Change a field of every company's YAML."),
+    click.option("--model", "models", multiple=True,
+                 help="Model of all companies; give it several times to compare models."),
+    click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+                 help="How often each task is run with each variant; a greater number adds runs."),
+    click.option("--base-url", help="An OpenAI-compatible endpoint."),
+    click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]"),
+    trust_option,
+)
+_LIMIT_OPTIONS = (
+    click.option("--max-cost", type=click.FloatRange(min=0), metavar="USD",
+                 help="Stop before the study costs more than this many US dollars."),
+    click.option("--max-tokens", type=click.IntRange(min=1), metavar="N",
+                 help="Stop before it has used more tokens than this."),
+    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",
+                 help="The provider's limit, kept by all runs together."),
+    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), metavar="N",
+                 help="The same for tokens."),
+    click.option("--retry-failed", is_flag=True, help="Try failed jobs again."),
+    click.option("--quiet", is_flag=True, help="No progress bar."),
+)
+_ENGINE_OPTIONS = (
+    click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+                 help="Work in this process, or by workers on the machines of a Ray cluster."),
+    click.option("--ray-workers", type=click.IntRange(min=1), metavar="N",
+                 help="How many worker processes. [default: one per machine, at least two if there are CPUs]"),
+    click.option("--ray-address", metavar="HOST:PORT",
+                 help="Address of the cluster's head. [default: RAY_ADDRESS, else a cluster of this machine alone]"),
+    click.option("--at-once", type=click.IntRange(min=1), metavar="N",
+                 help="Runs at a time, for all workers together. [default: 4 per worker; 1 with the local model]"),
+)
+
+
+STUDY_NAME = ("--study", "Name of the study; several may share a ledger.")
+
+
+def study_options(command: Callable[..., Any], name: str = "srdd",
+                  option: tuple[str, str] = STUDY_NAME) -> Callable[..., Any]:
+    """Add `--study` (whose default is `name`), `--ledger` and `--folder`; `option` is what the first is called, and its
+    help."""
+    flag, told = option
+    add = click.option(flag, "study", default=name, show_default=True, metavar="NAME", help=told)
+    extended: Callable[..., Any] = add(_with_options(command, _STUDY_OPTIONS))
+    return extended
+
+
+@dataclass(frozen=True, slots=True)
+class StudyOptions:
+    """What a command that runs a study was given about it; a field has the name of its option."""
+
+    study: str
+    ledger_url: str
+    folder: Path | None
+    only: Sequence[str]
+    sets: Sequence[str]
+    models: Sequence[str]
+    repeats: int
+    base_url: str | None
+    sandbox: str | None
+    trust: bool
+    engine: str
+    ray_workers: int | None
+    ray_address: str | None
+    at_once: int | None
+    max_cost: float | None
+    max_tokens: int | None
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    retry_failed: bool
+    quiet: bool
+
+    @property
+    def runs(self) -> Path:
+        """Where the runs are. Raises ConfigError."""
+        return runs_folder(self.folder, self.study)
+
+    def jobs_at_once(self, workers: int, *, local: bool) -> int:
+        """Of so many workers together; `local`: a company of the study works with the local model."""
+        return self.at_once or (1 if local else _AT_ONCE * workers)
+
+    def check(self) -> None:
+        """Raise ConfigError for options of one engine that are given with another, and for a name of the study that can
+        be no folder's."""
+        runs_folder(self.folder, self.study)
+        for option, value in (("--ray-workers", self.ray_workers), ("--ray-address", self.ray_address)):
+            if self.engine != "ray" and value:
+                raise ConfigError(f"{option} is of use with --engine ray only; add that, or leave it out")
+
+
+def running_options(study: str,
+                    option: tuple[str, str] = STUDY_NAME) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options about variants, the ledger (`study` is the default name, `option` as in `study_options`), the
+    engine and limits; the command gets them as one `StudyOptions`, and its own ones by name."""
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(**given: Any) -> Any:
+            options = {each.name: given.pop(each.name) for each in fields(StudyOptions)}
+            return command(StudyOptions(**options), **given)
+
+        ours = _with_options(_with_options(run, _LIMIT_OPTIONS), _ENGINE_OPTIONS)
+        return _with_options(study_options(ours, study, option), _VARIANT_OPTIONS)
+
+    return add
+
+
+def _with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def open_ledger(ledger_url: str, study: str) -> Ledger:
+    """The ledger of a study. Raises MissingProgram without the extra."""
+    try:
+        from chatdev.batch.ledger import Ledger
+    except ImportError as error:
+        raise MissingProgram(f"`chatdev eval` needs {error.name}: pip install 'chatdev-chain[eval]'") from error
+    return Ledger(ledger_url, study)
+
+
+def open_existing_ledger(ledger_url: str, study: str) -> Ledger:
+    """The ledger of a study that was begun before. Raises ConfigError when there is none."""
+    if "://" not in ledger_url and not Path(ledger_url).is_file():
+        raise ConfigError(f"there is no ledger {ledger_url}; begin a study with `chatdev eval srdd`, or give another "
+                          "--ledger")
+    return open_ledger(ledger_url, study)
+
+
+def runs_folder(folder: Path | None, study: str) -> Path:
+    """Where the runs of a study are. Raises ConfigError for a name that can be no folder's."""
+    if folder is None and (not study.strip() or study != Path(study).name or study.startswith(".")):
+        raise ConfigError(f"--study {study!r} cannot name a folder; take letters, digits and -, or give --folder")
+    return (folder or STUDIES / study).absolute()
+
+
+def split_names(_: click.Context, __: click.Parameter, value: str | None) -> list[str]:
+    """The entries of an option whose value is `A,B,C`."""
+    return [entry.strip() for entry in (value or "").split(",") if entry.strip()]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import click
+from tqdm import tqdm
 
-from chatdev.cli.interruption import heed_signals
-from chatdev.cli.outcome import show_error
+from chatdev.cli.company_commands import ask_for_consent
+from chatdev.cli.outcome import heed_signals, show_error
 from chatdev.cli.output import output_is_recorded
-from chatdev.cli.study_options import StudyOptions, open_ledger
-from chatdev.cli.trust import ask_for_consent
-from chatdev.engine.budget import count_noun
+from chatdev.cli.shared_options import StudyOptions, open_ledger
+from chatdev.engine.budget import count_noun, money
 from chatdev.errors import BudgetExhausted, ConfigError
 from chatdev.runner.report import sanitize
 
@@ -109,7 +110,6 @@ def _report(ledger: Ledger) -> str:
 def _work(ledger: Ledger, plan: StudyPlan, options: StudyOptions, tell: Callable[[Ledger], str]) -> int:
     """Work through the ledger, show how far it is, and say how it ended; the exit code."""
     from chatdev.batch.attempt import Allowance
-    from chatdev.cli.study_progress import StudyProgress
 
     output_is_recorded()
     work = _work_on_ray if options.engine == "ray" else _work_here
@@ -145,3 +145,50 @@ def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more:
         at_once = plan.jobs_at_once(options, cluster.workers)
         part = plan.study.part(len(shares_of(at_once, cluster.workers)))
         return asyncio.run(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **more))
+
+
+# The progress bar of a study: jobs, the time that is left, live means.
+
+_MEANS = {"quality": "quality", "acceptance": "accepted"}
+
+
+class StudyProgress:
+    """Follows the progress of a batch on standard error, where that is a terminal."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._bar = tqdm(desc="study", unit="job", disable=quiet or not sys.stderr.isatty(), dynamic_ncols=True,
+                         bar_format="{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}{postfix}")
+        self._trouble = ""
+
+    def __call__(self, progress: BatchProgress) -> None:
+        """Show how far it is now."""
+        if progress.trouble and progress.trouble != self._trouble:
+            self._bar.write(f"trouble: {sanitize(progress.trouble)}", file=sys.stderr)
+        self._trouble = progress.trouble
+        self._bar.total, self._bar.n = progress.total, progress.finished_jobs
+        self._bar.set_postfix_str(summary(progress), refresh=False)
+        self._bar.refresh()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._bar.close()
+
+
+def summary(progress: BatchProgress) -> str:
+    """What stands behind the bar."""
+    parts = [f"{progress.counts['running']} running"]
+    if progress.counts["failed"]:
+        parts.append(f"{progress.counts['failed']} failed")
+    parts += [f"{name} {progress.means[key]:.3f}" for key, name in _MEANS.items() if key in progress.means]
+    parts.append(f"{progress.spent.tokens} tokens, {money(progress.spent.cost)}")
+    if progress.seconds_left is not None:
+        parts.append(f"{_clock(progress.seconds_left)} left")
+    return " · ".join(parts)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -15,7 +15,7 @@ from typing import Any
 from chatdev.batch.attempt import AttemptFailed, Expense
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.ray_cluster import joined, work_through_on
-from chatdev.cli.interruption import heed_signals
+from chatdev.cli.outcome import heed_signals
 from chatdev.errors import ConfigError, ModelUnavailable
 
 AT_ONCE = 4

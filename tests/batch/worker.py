@@ -11,7 +11,7 @@ from typing import Any
 
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import work_through
-from chatdev.cli.interruption import heed_signals
+from chatdev.cli.outcome import heed_signals
 
 AT_ONCE = 8
 LEASE = 1.0  # seconds

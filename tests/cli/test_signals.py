@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.cli.interruption import heed_signals, interrupted_status
+from chatdev.cli.outcome import heed_signals, interrupted_status
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 from tests.support.processes import running_program
@@ -105,7 +105,7 @@ def test_sighup_ends_a_run_and_the_program_that_it_runs(shop: Shop, temporary: P
 
 NEVER_CLEARED_UP = """
 import time
-from chatdev.cli.interruption import heed_signals
+from chatdev.cli.outcome import heed_signals
 with heed_signals():
     try:
         print(".", flush=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.cli.study_options import StudyOptions
+from chatdev.cli.shared_options import StudyOptions
 from chatdev.cli.study_run import StudyPlan, study_of
 from chatdev.departments.software.evaluation.easy_tier import EasyTier
 from chatdev.evaluation.study import Conditions

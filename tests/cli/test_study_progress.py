@@ -11,7 +11,7 @@ import termios
 
 from chatdev.batch.attempt import Expense
 from chatdev.batch.local import BatchProgress
-from chatdev.cli.study_progress import summary
+from chatdev.cli.study_run import summary
 
 HALFWAY = BatchProgress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"quality": 0.41, "acceptance": 0.2,
                          "files": 2}, Expense(0.0123, 1200), 3725.0)
@@ -19,7 +19,7 @@ SCENE = f"""
 from dataclasses import replace
 from chatdev.batch.attempt import Expense
 from chatdev.batch.local import BatchProgress
-from chatdev.cli.study_progress import StudyProgress
+from chatdev.cli.study_run import StudyProgress
 with StudyProgress() as show:
     show({HALFWAY!r})
     show(replace({HALFWAY!r}, trouble="the database is away"))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from chatdev.cli.layout import LiveLine
+from chatdev.cli.console import LiveLine
 from chatdev.events import ModelCalled, PhaseStarted, Uttered
 from tests.support.chat_server import Scripted
 from tests.support.processes import running_program

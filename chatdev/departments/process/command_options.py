@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.study_options import STUDIES
+from chatdev.cli.shared_options import STUDIES
 from chatdev.department import explain_absence
 from chatdev.errors import ConfigError, MissingProgram
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from chatdev.cli.study_options import StudyOptions, open_ledger
+from chatdev.cli.shared_options import StudyOptions, open_ledger
 from chatdev.cli.study_run import StudyPlan, run_study, study_of
 from chatdev.departments.process.command_options import load_process_company, opened_pool, read_tasks
 from chatdev.departments.process.command_output import summary_table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.study_options import StudyOptions, running_options, split_names
+from chatdev.cli.shared_options import StudyOptions, running_options, split_names
 from chatdev.departments.process.command_options import company_option
 from chatdev.departments.process.command_output import summary_table
 from chatdev.departments.process.command_stages import Development, with_development

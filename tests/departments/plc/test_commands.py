@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
-from chatdev.cli.interruption import heed_signals
+from chatdev.cli.outcome import heed_signals
 
 LATCH = """FUNCTION_BLOCK Latch
 VAR_INPUT Set, Clear : BOOL; END_VAR

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
-from chatdev.cli.interruption import heed_signals
+from chatdev.cli.outcome import heed_signals
 from chatdev.departments.simulink import commands
 from tests.support.odd_files import make
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
-from chatdev.cli.interruption import heed_signals
+from chatdev.cli.outcome import heed_signals
 from chatdev.departments.simulink.checks import check_diagram, check_investigation
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.difference import compare

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing, suppress
 from functools import cache
 
-from chatdev.cli.layout import first_line, layout_text
+from chatdev.cli.console import first_line, layout_text
 from chatdev.config.load import load_company
 from chatdev.config.settings import keep_dotenvs, read_dotenv, user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables

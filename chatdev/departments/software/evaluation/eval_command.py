@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.study_options import StudyOptions, running_options, split_names
+from chatdev.cli.shared_options import StudyOptions, running_options, split_names
 from chatdev.cli.study_run import StudyPlan, run_study, study_of, variants_by_name
 from chatdev.errors import ConfigError
 
