@@ -15,8 +15,7 @@ from typing import Any
 
 from benchmarks.local_study import MODEL, LocalStudy, each_task, main
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
-from chatdev.departments.plc.agents4plc_judge import judge_software
-from chatdev.departments.plc.agents4plc_tasks import PlcTask, read_plc_tasks
+from chatdev.departments.plc.agents4plc import PlcTask, judge_software, read_plc_tasks
 from chatdev.departments.plc.interface import ANSWER, read_answer
 from chatdev.departments.plc.source_check import check_source, mend_source
 from chatdev.workspace.file_tree import read_tree

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
-from chatdev.departments.plc.agents4plc_judge import judge_software
-from chatdev.departments.plc.agents4plc_tasks import PlcTask, read_plc_tasks
+from chatdev.departments.plc.agents4plc import PlcTask, judge_software, read_plc_tasks
 
 DATA, ANSWERS = ROOT / "benchmarks" / "data" / "agents4plc", ROOT / "benchmarks" / "data" / "plc_answers"
 RESULTS, PAGE = RESULTS_FOLDER / "plc_tasks.json", ROOT / "docs" / "evaluation.md"

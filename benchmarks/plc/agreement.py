@@ -31,11 +31,11 @@ import z3
 from benchmarks.plc.compiled import CompiledProgram, Scan
 from benchmarks.plc.random_programs import write_program
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
-from chatdev.departments.plc.proof.flatten import entry_variables, values_of
+from chatdev.departments.plc.proof.symbolic_values import entry_variables, values_of
 from chatdev.departments.plc.proof.terms import BOOL, is_known, lift, read_value, symbol
 from chatdev.departments.plc.proof.transition import CYCLE, Transition, build_transition
-from chatdev.departments.plc.simulation.column import Column, columns_of
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
+from chatdev.departments.plc.simulation.trace import Column, columns_of
 from chatdev.departments.plc.simulation.values import bounds
 from chatdev.departments.plc.st.core import Program, Scalar, Value
 from chatdev.departments.plc.st.reading import read_program

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chatdev.departments.plc.simulation.c_data import variable_name
 from chatdev.departments.plc.simulation.c_source import emit_c
-from chatdev.departments.plc.simulation.column import Column, columns_of
+from chatdev.departments.plc.simulation.trace import Column, columns_of
 from chatdev.departments.plc.st.core import Program, Value
 
 _HEAD = """\

@@ -27,8 +27,8 @@ from benchmarks.plc.compiled import CompiledProgram
 from benchmarks.plc.standard import ANY_REAL, BITS, REALS, SIGNED, SIGNS, UNSIGNED, WIDTHS, Refused, Tree
 from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_between, write_results
 from chatdev.departments.plc.proof.transition import CYCLE, build_transition
-from chatdev.departments.plc.simulation.column import columns_of
 from chatdev.departments.plc.simulation.machine import Machine
+from chatdev.departments.plc.simulation.trace import columns_of
 from chatdev.departments.plc.st.core import Dialect
 from chatdev.departments.plc.st.reading import read_program
 

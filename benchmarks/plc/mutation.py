@@ -23,8 +23,7 @@ from benchmarks.plc.mutants import StMutant, write_mutants
 from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.random_runs import run_randomly
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
-from chatdev.departments.plc.proof.outcome import Outcome
-from chatdev.departments.plc.proof.properties import PATTERNS
+from chatdev.departments.plc.proof.properties import PATTERNS, Outcome
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.reading import read_program
 

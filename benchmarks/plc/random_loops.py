@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, permutations
 
 from benchmarks.plc.corpus import Subject
-from chatdev.departments.plc.proof.outcome import Property
+from chatdev.departments.plc.proof.properties import Property
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.departments.plc.simulation.random_inputs import random_inputs
+from chatdev.departments.plc.simulation.trace import random_inputs
 from chatdev.departments.plc.st.core import Program, Value
 from chatdev.departments.plc.st.reading import read_program
 

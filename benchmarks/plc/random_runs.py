@@ -7,11 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from chatdev.departments.plc.proof.outcome import Outcome, Property
-from chatdev.departments.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, read_conditions
-from chatdev.departments.plc.simulation.column import Columns
+from chatdev.departments.plc.proof.properties import (
+    ASSERTION,
+    MONITORS,
+    PATTERNS,
+    Outcome,
+    Property,
+    PropertyError,
+    read_conditions,
+)
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.departments.plc.simulation.random_inputs import random_inputs
+from chatdev.departments.plc.simulation.trace import Columns, random_inputs
 from chatdev.departments.plc.simulation.values import read_text
 from chatdev.departments.plc.st.core import Program, Value
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from chatdev.cli.shared_options import read_text_file
+from chatdev.errors import ConfigError
+from chatdev.runner.report import sanitize
 from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
-    from chatdev.departments.plc.source_check import SourceCheck
-    from chatdev.departments.plc.source_proof import SourceProof
+    from chatdev.departments.plc.source_check import SourceCheck, SourceProof
+    from chatdev.departments.plc.source_file import SourceText
     from chatdev.departments.plc.source_run import SourceRun
     from chatdev.departments.plc.st.core import Dialect
     from chatdev.departments.plc.st.diagnostics import Diagnostic
@@ -49,7 +55,7 @@ def check_data(file: Path, check: SourceCheck) -> dict[str, Any]:
 
 def proof_data(file: Path, proof: SourceProof) -> dict[str, Any]:
     """A proof, for JSON: all that was asked, with its verdict and the cycles that show it."""
-    from chatdev.departments.plc.report.wording import describe_property
+    from chatdev.departments.plc.report.listing import describe_property
 
     found = []
     for number, one in enumerate(proof.outcomes, 1):
@@ -94,3 +100,153 @@ def _diagnostic(one: Diagnostic) -> dict[str, Any]:
     return {"line": one.span.line, "column": one.span.column, "end_line": one.span.end_line,
             "end_column": one.span.end_column, "severity": one.severity, "code": one.code, "message": one.message,
             "hint": one.hint, "fix": asdict(one.fix) if one.fix else None}
+
+
+# The files that the commands of `chatdev plc` read: one that cannot be read spoils no other.
+
+
+def read_source(file: Path, what: str = "program") -> SourceText:
+    """A file of the user, which need not be UTF-8. Raises ConfigError, which calls it `what`."""
+    from chatdev.departments.plc.source_file import NoText, SourceText, decode_source
+
+    try:
+        return SourceText(read_text_file(file, what))
+    except ConfigError as refused:
+        try:
+            data = file.read_bytes() if file.is_file() else None
+        except OSError:
+            data = None
+        if data is None:
+            raise
+        try:
+            return decode_source(data)
+        except NoText as error:
+            raise ConfigError(f"{what}: {file}: {error}") from refused
+
+
+def read_noting(file: Path, what: str) -> str:
+    """The text of a file; that it is not UTF-8 is said on standard error. Raises ConfigError."""
+    found = read_source(file, what)
+    for line in note_lines(file, found.notes):
+        click.echo(sanitize(line), err=True)
+    return found.text
+
+
+def read_sources(files: Iterable[Path]) -> tuple[dict[Path, SourceText], dict[Path, SourceCheck]]:
+    """The files that can be read, and what is to be said of the others."""
+    from chatdev.departments.plc.source_check import SourceCheck
+    from chatdev.departments.plc.source_file import tell_file
+
+    found, unreadable = dict[Path, "SourceText"](), dict[Path, SourceCheck]()
+    for file in files:
+        try:
+            found[file] = read_source(file)
+        except ConfigError as error:
+            why = str(error).removeprefix("program: ").removeprefix(f"{file}: ")
+            unreadable[file] = SourceCheck("", (tell_file("unreadable-file", why=why),))
+    return found, unreadable
+
+
+def note_encoding(check: SourceCheck, source: SourceText) -> SourceCheck:
+    """A check with what is to be said of the file's encoding."""
+    return replace(check, diagnostics=source.notes + check.diagnostics)
+
+
+# What the commands of `chatdev plc` take.
+
+Command = Callable[..., Any]
+
+entry_option = click.option("--entry", metavar="NAME",
+                            help="The PROGRAM or FUNCTION_BLOCK that runs in every scan. [default: the PROGRAM, else "
+                                 "the last block that no other one uses]")
+json_option = click.option("--json", "form", flag_value="json", default="text", help="Print one JSON object.")
+_sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print SARIF, for code hosts and editors.")
+
+
+verifier_option = click.option("--with", "verifier", type=click.Choice(["plcverif-cli"]),
+                               help="Ask this verifier (PLCverif) for a second opinion on each property, if it is on "
+                                    "the PATH with nuXmv or cbmc. It runs in the sandbox.")
+with_option = click.option("--with", "compilers", multiple=True, type=click.Choice(["iec2c", "iec2iec", "plc"]),
+                           help="Ask this compiler, too, if it is on the PATH: matiec (iec2c, iec2iec) or RuSTy (plc). "
+                                "It runs in the sandbox.")
+
+
+def cycle_option(default: int | None) -> Callable[[Command], Command]:
+    """Add `--cycle-ms`."""
+    told = "" if default else " [default: any from 1 to 1000]"
+    return click.option("--cycle-ms", type=click.IntRange(1, 2**31 - 1), default=default, show_default=bool(default),
+                        metavar="N", help=f"Milliseconds from one scan to the next.{told}")
+
+
+def _read_defines(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    from chatdev.departments.plc.st.core import Dialect
+
+    try:
+        return Dialect(defines=names).defines
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def dialect_options(command: Command) -> Command:
+    """Add what is chosen of the language, as `dialect`."""
+    @wraps(command)
+    def collect(*, kind: Any, mod_zero: Any, defines: tuple[str, ...], **given: Any) -> Any:
+        from chatdev.departments.plc.st.core import Dialect
+
+        return command(dialect=Dialect(kind, mod_zero, defines), **given)
+
+    extended: Command = collect
+    for add in (
+        click.option("--mod-zero", type=click.Choice(["fault", "zero"]), default="fault", show_default=True,
+                     help="What x MOD 0 is: a run-time fault, or 0 as in IEC 61131-3."),
+        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys"]), default="iec", show_default=True,
+                     help="With codesys, F_TRIG sees no edge in its first call."),
+        click.option("--define", "defines", multiple=True, metavar="NAME", callback=_read_defines,
+                     help="Let `{IF defined (NAME)}` hold; may be given several times. Nothing else is defined."),
+    ):
+        extended = add(extended)
+    return extended
+
+
+turns_option = click.option("--most-turns", type=click.IntRange(1, 10_000_000), default=10_000, show_default=True,
+                            metavar="N", help="More turns of a loop in one scan are a run-time fault.")
+
+
+def form_options(command: Command) -> Command:
+    """Add `--json` and `--sarif`, as `form`."""
+    return json_option(_sarif_option(command))
+
+
+def proof_options(command: Command) -> Command:
+    """Add FILE and what a proof takes, as `file`, `properties`, `entry`, `options` and `dialect`."""
+    @wraps(command)
+    def collect(*, seconds: float, most_k: int, cycle_ms: int | None, overflow: bool, most_turns: int,
+                **given: Any) -> Any:
+        from chatdev.departments.plc.source_check import ProofOptions
+
+        return command(options=ProofOptions(seconds, most_k, cycle_ms, overflow, most_turns), **given)
+
+    extended: Command = dialect_options(collect)
+    for add in (
+        click.option("--overflow", is_flag=True, help="Integers may not overflow, either."),
+        turns_option,
+        cycle_option(default=None),
+        click.option("--most-k", type=click.IntRange(1, 1000), default=30, show_default=True, metavar="K",
+                     help="How many scans are looked at."),
+        click.option("--seconds", type=click.FloatRange(min=0.1, max=86_400), default=10.0, show_default=True,
+                     help="What each property may take."),
+        entry_option,
+        click.option("--properties", type=click.Path(path_type=Path), metavar="JSON",
+                     help="A list of properties, in the form of PLCverif's patterns (docs/plc.md)."),
+        click.argument("file", type=click.Path(path_type=Path)),
+    ):
+        extended = add(extended)
+    return extended
+
+
+def refuse_entry(checks: Iterable[SourceCheck]) -> None:
+    """Raise ConfigError where the routine of `--entry` is not there: the option is wrong, not the program."""
+    for check in checks:
+        for one in check.diagnostics:
+            if one.code == "no-such-entry":
+                raise ConfigError(f"--entry: {one.message}{f' ({one.hint})' if one.hint else ''}")

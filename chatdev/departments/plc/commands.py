@@ -12,35 +12,35 @@ import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import read_text_file, write_file
-from chatdev.departments.plc.command_files import note_encoding, read_noting, read_source, read_sources
-from chatdev.departments.plc.command_options import (
+from chatdev.departments.plc.command_output import (
+    as_json,
+    check_data,
     cycle_option,
+    diagnostic_lines,
     dialect_options,
     entry_option,
     form_options,
     json_option,
+    mended_lines,
+    note_encoding,
+    proof_data,
     proof_options,
+    read_noting,
+    read_source,
+    read_sources,
     refuse_entry,
+    run_data,
+    run_problems,
     turns_option,
     verifier_option,
     with_option,
-)
-from chatdev.departments.plc.command_output import (
-    as_json,
-    check_data,
-    diagnostic_lines,
-    mended_lines,
-    proof_data,
-    run_data,
-    run_problems,
 )
 from chatdev.errors import ConfigError
 from chatdev.runner.report import sanitize
 
 if TYPE_CHECKING:
-    from chatdev.departments.plc.source_check import SourceCheck
+    from chatdev.departments.plc.source_check import ProofOptions, SourceCheck, SourceProof
     from chatdev.departments.plc.source_file import SourceText
-    from chatdev.departments.plc.source_proof import ProofOptions, SourceProof
     from chatdev.departments.plc.source_run import SourceRun
     from chatdev.departments.plc.st.core import Dialect
     from chatdev.sandbox.base import Sandbox
@@ -114,7 +114,7 @@ def _mend(file: Path, entry: str | None, dialect: Dialect) -> SourceText:
 def _ask_compilers(names: Sequence[str], sources: Mapping[Path, SourceText],
                    checks: dict[Path, SourceCheck]) -> None:
     """Add what other compilers say to the checks."""
-    from chatdev.departments.plc.adapters.compilers import ask_compiler
+    from chatdev.departments.plc.adapters.verifiers import ask_compiler
 
     sandbox = _find_sandbox()
     for file, source in sources.items():
@@ -278,7 +278,7 @@ def explain(file: Path, number: int | None, form: str, **asked: Any) -> int:
 
 def _prove(file: Path, properties: Path | None, entry: str | None, options: ProofOptions, dialect: Dialect
            ) -> SourceProof:
-    from chatdev.departments.plc.source_proof import WrongProperties, prove_source
+    from chatdev.departments.plc.source_check import WrongProperties, prove_source
 
     source = read_source(file)
     asked = read_noting(properties, "--properties") if properties else ""

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from chatdev.departments.plc.simulation.column import columns_of
 from chatdev.departments.plc.simulation.layout import TooDeep
 from chatdev.departments.plc.simulation.machine import BrokenAssert
-from chatdev.departments.plc.simulation.random_inputs import random_inputs
 from chatdev.departments.plc.simulation.trace import (
     CYCLE,
     MOST_ROWS,
     Mismatch,
     Trace,
     WrongTrace,
+    columns_of,
+    random_inputs,
     read_trace,
     run_trace,
     write_trace,

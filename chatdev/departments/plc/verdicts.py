@@ -6,6 +6,7 @@ What is not decided is held against nobody: such a verdict passes as not `judged
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 from collections import Counter
@@ -17,13 +18,25 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from chatdev.departments.plc.interface import ANSWER, differences, entry_of, read_answer
-from chatdev.departments.plc.proof.outcome import RUN_TIME, Outcome, Property
-from chatdev.departments.plc.proof.properties import PATTERNS
+from chatdev.departments.plc.proof.properties import PATTERNS, RUN_TIME, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
+from chatdev.departments.plc.report.run_plot import plot_run
+from chatdev.departments.plc.report.verification_report import write_report
 from chatdev.departments.plc.requirements import WORDING, properties_of, say
-from chatdev.departments.plc.source_check import SourceCheck, SourceRefused, check_source, find_unreadable
+from chatdev.departments.plc.source_check import (
+    SourceCheck,
+    SourceProof,
+    SourceRefused,
+    check_source,
+    find_unreadable,
+    mend_source,
+)
+from chatdev.departments.plc.source_run import simulate_at_random
+from chatdev.errors import ChatDevError, MissingProgram
 from chatdev.tools.base import ToolContext, Verdict, render_file
 from chatdev.tools.function import tool
+from chatdev.tools.retrieval.search import CaseBase, uses_cases
+from chatdev.workspace.file_tree import write_file
 
 SECONDS, LAST_SECONDS = 5.0, 10.0
 """For each property: while the program is worked on, and at the end."""
@@ -189,3 +202,105 @@ def _write_path(path: str, written: Mapping[str, str]) -> str:
     """A path such as `timer.et` with its variable as the source writes it."""
     root = re.split(r"[.\[]", path, maxsplit=1)[0]
     return written.get(root, root) + path[len(root):]
+
+
+# `plc.keep`: what was proved is kept for later tasks (the paper's retrieval of code that worked).
+
+_LARGEST_PATCH = 12
+"""Changed lines: what changes more is another program, and no patch."""
+
+
+@tool(reads=("software", "program_interface?", "requirements?", "draft?"))
+def keep(context: ToolContext) -> dict[str, Any]:
+    """Keep a program of which every property is proved, and the patch that mended its first draft, for later tasks.
+
+    Returns what was kept (`program`, `patch`), and `problem`, which is empty unless they could not be written down.
+    With the input `cases: no` nothing is kept.
+    """
+    source, verdict = read_answer(context.software), judge.function(context)
+    if source is None or not (uses_cases(context) and verdict.passed and verdict.judged):
+        return {"program": False, "patch": False, "problem": ""}
+    try:
+        return {"program": True, "patch": _add_case(context, source), "problem": ""}
+    except ChatDevError as error:  # the program is as good without
+        return {"program": False, "patch": False, "problem": str(error)}
+
+
+def _add_case(context: ToolContext, source: str) -> bool:
+    """Whether there was a patch, too."""
+    draft: Mapping[str, Any] = context.values.get("draft") or {}
+    before, complaint = str(draft.get("source") or ""), str(draft.get("complaint") or "")
+    is_patch = bool(complaint) and 0 < _changed_lines(before, source) <= _LARGEST_PATCH
+    cases = CaseBase()
+    cases.add_program(str(context.inputs.get("task") or ""), source)
+    if is_patch:
+        cases.add_patch(complaint, before, source)
+    return is_patch
+
+
+def _changed_lines(before: str, after: str) -> int:
+    return sum(line[:1] in "+-" for line in difflib.ndiff(before.splitlines(), after.splitlines()))
+
+
+# The tool that puts right in a delivered program what needs no thought, before anybody judges it.
+
+_MOST_TOLD_OF_MEND = 10
+_NOTHING: dict[str, Any] = {"files": {}, "report": ""}
+
+
+@tool(reads=("software", "program_interface?"), writes_files=True)
+def mend(context: ToolContext) -> dict[str, Any]:
+    """Mend the program in Structured Text where it is certainly meant otherwise than it is written: a missing `;`, `=`
+    for `:=`, an END_ that ends nothing. Units that the interface does not need and the task does not name are left out.
+
+    Returns `files`: the mended program under its path, or nothing; and a `report`.
+    """
+    source = read_answer(context.software)
+    if source is None:
+        return _NOTHING
+    entry = entry_of(context.values.get("program_interface"))
+    found = mend_source(source, entry, str(context.inputs.get("task") or ""))
+    if found.source == source:
+        return _NOTHING
+    path = next(path for path in context.software if context.software[path].decode("utf-8", "replace") == source)
+    report = render_file(WORDING / "mended.j2", path=path, mended=found.mended, most=_MOST_TOLD_OF_MEND)
+    return {"files": {path: found.source}, "report": report}
+
+
+# `plc.report`: the papers of a run that a person reads: the verification report, and a picture of a simulation.
+
+PICTURE, SCANS = "simulation.svg", 200
+"""The file of the picture, and how long the run is that it shows."""
+_FORMS = {"html": "verification.html", "md": "verification.md"}
+
+
+@tool(reads=("software", "program_interface?", "requirements?"), name="plc.report")
+def report(context: ToolContext) -> dict[str, Any]:
+    """Write what is proved of the program as a report (`verification.html` and `.md` beside the journal), and draw a
+    simulation with random inputs.
+
+    Returns the names of the files as `documents` and `pictures`; there are none for a program with errors.
+    """
+    source = read_answer(context.software)
+    checked = check_source(source, entry_of(context.values.get("program_interface"))) if source else None
+    if source is None or checked is None or checked.errors:
+        return {"documents": [], "pictures": {}}
+    asked = tuple(properties_of(context.values.get("requirements")))
+    proof = SourceProof(source, checked, verify_cached(source, checked.entry, asked, LAST_SECONDS))
+    picture = _draw(source, checked.entry)
+    for form, name in _FORMS.items():
+        text = write_report(proof, form, title=ANSWER, requirement=str(context.inputs.get("task") or ""),  # type: ignore[arg-type]
+                            picture=picture.decode())
+        write_file(context.run_folder, name, text.encode())
+    if picture:
+        write_file(context.run_folder, PICTURE, picture)
+    pictures = {"Simulation with random inputs": PICTURE} if picture else {}
+    return {"documents": list(_FORMS.values()), "pictures": pictures}
+
+
+def _draw(source: str, entry: str) -> bytes:
+    """A picture in SVG; empty where there is nothing to draw, or nothing to draw with."""
+    try:
+        return plot_run(simulate_at_random(source, entry, SCANS))
+    except (SourceRefused, MissingProgram, ValueError):
+        return b""

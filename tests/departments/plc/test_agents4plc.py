@@ -9,9 +9,15 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.plc.agents4plc import COLUMNS, Agents4Plc
-from chatdev.departments.plc.agents4plc_judge import judge_skeleton, judge_software
-from chatdev.departments.plc.agents4plc_tasks import OWN, PlcTask, read_plc_tasks
+from chatdev.departments.plc.agents4plc import (
+    COLUMNS,
+    OWN,
+    Agents4Plc,
+    PlcTask,
+    judge_skeleton,
+    judge_software,
+    read_plc_tasks,
+)
 from chatdev.errors import ChatDevError
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench

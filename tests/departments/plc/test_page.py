@@ -10,7 +10,7 @@ import pytest
 from benchmarks.plc import agreement, claims, conformance, mutation, reading, references
 from benchmarks.plc.corpus import read_references, reference_of
 from benchmarks.study import read_results
-from chatdev.departments.plc.proof.outcome import Property
+from chatdev.departments.plc.proof.properties import Property
 from chatdev.departments.plc.proof.verify import verify
 
 PAGE = agreement.PAGE.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from benchmarks.plc_local import EASY, OWN, PASSABLE, SIMPLE, STUDY, TASKS, more
 from benchmarks.study import ROOT
 from chatdev.batch.ledger import Ledger
 from chatdev.cli.app import command_line
-from chatdev.departments.plc.agents4plc_tasks import read_plc_tasks
+from chatdev.departments.plc.agents4plc import read_plc_tasks
 from chatdev.evaluation.reporting.study_results import Results
 from tests.support.chat_server import ChatServer, Received
 

@@ -7,12 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chatdev.departments.plc.adapters.compilers import strip_line_comments
-from chatdev.departments.plc.adapters.verifiers import name_variables
-from chatdev.departments.plc.proof.outcome import Cycle
-from chatdev.departments.plc.report.explanation import explain_run
-from chatdev.departments.plc.simulation.column import Columns
+from chatdev.departments.plc.adapters.verifiers import name_variables, strip_line_comments
+from chatdev.departments.plc.proof.properties import Cycle
+from chatdev.departments.plc.report.listing import explain_run
 from chatdev.departments.plc.simulation.test_cases import read_case, read_tasks, run_case
+from chatdev.departments.plc.simulation.trace import Columns
 from chatdev.departments.plc.simulation.values import WrongValue, read_text
 from chatdev.departments.plc.source_check import EntryVariable
 from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text

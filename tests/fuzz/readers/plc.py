@@ -11,8 +11,7 @@ from chatdev.departments.plc.proof.properties import PropertyError, read_propert
 from chatdev.departments.plc.simulation.c_data import Untranslatable
 from chatdev.departments.plc.simulation.c_source import emit_c
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.departments.plc.simulation.random_inputs import random_inputs
-from chatdev.departments.plc.simulation.trace import WrongTrace, read_trace, run_trace, write_trace
+from chatdev.departments.plc.simulation.trace import WrongTrace, random_inputs, read_trace, run_trace, write_trace
 from chatdev.departments.plc.st.core import Program
 from chatdev.departments.plc.st.diagnostics import Diagnostic, format_diagnostics
 from chatdev.departments.plc.st.reading import read_condition, read_program

@@ -9,8 +9,7 @@ from typing import Any
 
 import z3
 
-from chatdev.departments.plc.proof.cone import System
-from chatdev.departments.plc.proof.search import Budget, solver_for
+from chatdev.departments.plc.proof.search import Budget, System, solver_for
 from chatdev.departments.plc.proof.terms import lift, symbol, wrap
 from chatdev.departments.plc.st.core import Scalar
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import z3
 
-from chatdev.departments.plc.proof.cone import REALS, Symbols
 from chatdev.departments.plc.proof.invariants import guess_bounds, keep_holding
 from chatdev.departments.plc.proof.loop_summary import TURNS, Carried, LoopSummary, is_signed, widen
-from chatdev.departments.plc.proof.search import Budget
+from chatdev.departments.plc.proof.search import REALS, Budget, Symbols
 from chatdev.departments.plc.proof.terms import BOOL, either, is_known, lift, negate, wrap
 from chatdev.departments.plc.st.core import Scalar
 

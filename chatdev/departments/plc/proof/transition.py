@@ -14,10 +14,15 @@ from typing import Any
 import z3
 
 from chatdev.departments.plc.proof import terms
-from chatdev.departments.plc.proof.flatten import entry_variables, refuse_too_large, scalars_of, values_of
 from chatdev.departments.plc.proof.loop_summary import LoopSummary
 from chatdev.departments.plc.proof.symbolic_scan import SymbolicScan
-from chatdev.departments.plc.proof.symbolic_values import Fault
+from chatdev.departments.plc.proof.symbolic_values import (
+    Fault,
+    entry_variables,
+    refuse_too_large,
+    scalars_of,
+    values_of,
+)
 from chatdev.departments.plc.proof.terms import Term, either, is_known, lift, symbol
 from chatdev.departments.plc.st.core import MOST_TURNS, Expression, Program, Scalar, Span, Type, Value, assertions_of
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
-from chatdev.departments.plc.proof.outcome import Outcome
-from chatdev.departments.plc.report.explanation import Explanation, SignalHistory, explain_run
-from chatdev.departments.plc.report.wording import (
-    describe_contradiction,
-    describe_opinion,
-    describe_property,
-    describe_vacuity,
-    describe_verdict,
-    show_safely,
-)
-from chatdev.departments.plc.source_proof import SourceProof
+import yaml
+
+from chatdev.departments.plc.proof.properties import RUN_TIME, Cycle, Outcome, Property
+from chatdev.departments.plc.source_check import EntryVariable, SourceProof
+from chatdev.departments.plc.st.core import Section
+from chatdev.tools.base import template
 
 WIDTH = 110
 """Characters of a line, if the texts allow it."""
@@ -107,3 +107,127 @@ def _align(rows: Sequence[Sequence[str]], *, last_is_free: bool = False) -> Iter
         widths[-1] = 0
     for row in rows:
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+# Properties and verdicts in words, which are data beside this module (`phrases.yaml`).
+
+_INSTANCE = re.compile(r"(?<![\w.])instance\.", re.IGNORECASE)  # PLCverif's name for the program, before variables
+_GOALS = ("pattern-reachability", "pattern-repeatability")
+
+
+def describe_property(asked: Property) -> str:
+    """What is asked, in a clause: `never: Red AND Green`, `line 8: no division by zero`."""
+    if asked.pattern != RUN_TIME:
+        plain = [_INSTANCE.sub("", text) for text in asked.parameters]
+        return _render(_phrases()["patterns"][asked.pattern], p=plain)
+    faults = _phrases()["faults"]
+    kind, place, *_ = asked.parameters
+    return _render(faults.get(kind, faults["other"]), p=asked.parameters, line=place.partition(":")[0])
+
+
+def describe_verdict(outcome: Outcome) -> str:
+    """What the verdict means, in a clause whose subject is the property."""
+    which = "goals" if outcome.asked.pattern in _GOALS else "verdicts"
+    return _render(_phrases()[which][outcome.verdict], k=outcome.k)
+
+
+def describe_vacuity(outcome: Outcome) -> str:
+    """Why a proof says nothing, in a sentence; empty where it says something."""
+    return _render(_phrases()["vacuous"], why=outcome.vacuous) if outcome.vacuous else ""
+
+
+def describe_opinion(outcome: Outcome) -> str:
+    """What another verifier says, as `PLCverif: SATISFIED`; empty where none was asked."""
+    return _render(_phrases()["opinion"], **asdict(outcome.opinion)) if outcome.opinion else ""
+
+
+def describe_contradiction(outcome: Outcome) -> str:
+    """That another verifier says the contrary; empty where it does not."""
+    if not outcome.opinion or not outcome.is_contradicted:
+        return ""
+    return _render(_phrases()["contradiction"], verdict=outcome.verdict, by=outcome.opinion.by,
+                   other=outcome.opinion.verdict)
+
+
+def show_safely(text: str) -> str:
+    """The text without characters that steer a terminal or hide from its reader."""
+    return "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text)
+
+
+def _render(source: str, **facts: Any) -> str:
+    return str(template(source).render(facts)).strip()
+
+
+@functools.cache
+def _phrases() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+# A counterexample made ready to be read: what a variable had after each cycle, and which lines of the source ran.
+
+_ORDER: Mapping[Section, int] = {"input": 0, "in_out": 1, "output": 2}
+_ROOT = re.compile(r"\w+")
+_AROUND = 1  # lines that are shown before and behind one that ran
+
+
+@dataclass(frozen=True, slots=True)
+class SignalHistory:
+    """A variable that changed, by its name as its author wrote it. `values` has one text for each cycle, empty before
+    its first change; `changed` says in which cycles it changed."""
+
+    name: str
+    section: Section
+    values: tuple[str, ...]
+    changed: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedLine:
+    """A line of the source, and in which cycles it ran."""
+
+    number: int
+    text: str
+    ran: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The run of a counterexample: signals (inputs first), the lines that ran with their neighbours, and the run-time
+    fault that ended it, if one did."""
+
+    milliseconds: tuple[int, ...]
+    signals: tuple[SignalHistory, ...]
+    lines: tuple[MarkedLine, ...]
+    fault: str = ""
+
+
+def explain_run(cycles: Sequence[Cycle], source: str, variables: Sequence[EntryVariable]) -> Explanation:
+    """What happened in the cycles of an outcome. `variables` are those of the entry, `source` its text."""
+    known = {variable.name.lower(): variable for variable in variables}
+    names = list(dict.fromkeys(name for cycle in cycles for name, _ in cycle.changed))
+    changes = [dict(cycle.changed) for cycle in cycles]
+    signals = [_follow(name, changes, known) for name in names]
+    signals.sort(key=lambda signal: _ORDER.get(signal.section, len(_ORDER)))
+    return Explanation(tuple(cycle.milliseconds for cycle in cycles), tuple(signals), _mark_lines(cycles, source),
+                       next((cycle.fault for cycle in cycles if cycle.fault), ""))
+
+
+def _follow(name: str, changes: Sequence[Mapping[str, str]], known: Mapping[str, EntryVariable]) -> SignalHistory:
+    values, changed, value = [], [], ""
+    for now in changes:
+        value = now.get(name, value)
+        values.append(value)
+        changed.append(name in now)
+    root = _ROOT.match(name)
+    variable = known.get(root[0]) if root else None
+    if variable is None or root is None:
+        return SignalHistory(name, "local", tuple(values), tuple(changed))
+    return SignalHistory(variable.name + name[root.end():], variable.section, tuple(values), tuple(changed))
+
+
+def _mark_lines(cycles: Sequence[Cycle], source: str) -> tuple[MarkedLine, ...]:
+    ran = [set(cycle.lines) for cycle in cycles]
+    near = {number + step for lines in ran for number in lines for step in range(-_AROUND, _AROUND + 1)}
+    return tuple(MarkedLine(number, text, tuple(number in lines for lines in ran))
+                 for number, text in enumerate(source.splitlines(), 1) if number in near)

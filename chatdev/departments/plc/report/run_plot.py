@@ -11,8 +11,8 @@ from itertools import accumulate
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal
 
-from chatdev.departments.plc.report.wording import show_safely
-from chatdev.departments.plc.simulation.column import Column
+from chatdev.departments.plc.report.listing import show_safely
+from chatdev.departments.plc.simulation.trace import Column
 from chatdev.departments.plc.source_run import SourceRun
 from chatdev.errors import MissingProgram
 

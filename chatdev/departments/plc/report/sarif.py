@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from chatdev.departments.plc.proof.outcome import RUN_TIME, Outcome, Verdict
-from chatdev.departments.plc.report.wording import (
+from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome, Verdict
+from chatdev.departments.plc.report.listing import (
     describe_contradiction,
     describe_opinion,
     describe_property,
@@ -16,8 +16,7 @@ from chatdev.departments.plc.report.wording import (
     describe_verdict,
     show_safely,
 )
-from chatdev.departments.plc.source_check import SourceCheck
-from chatdev.departments.plc.source_proof import SourceProof
+from chatdev.departments.plc.source_check import SourceCheck, SourceProof
 from chatdev.departments.plc.st.core import Span
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.version import __version__

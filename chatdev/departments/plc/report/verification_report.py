@@ -13,17 +13,18 @@ from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from chatdev.departments.plc.proof.outcome import RUN_TIME, Outcome
-from chatdev.departments.plc.report.explanation import Explanation, explain_run
-from chatdev.departments.plc.report.wording import (
+from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome
+from chatdev.departments.plc.report.listing import (
+    Explanation,
     describe_contradiction,
     describe_opinion,
     describe_property,
     describe_vacuity,
     describe_verdict,
+    explain_run,
     show_safely,
 )
-from chatdev.departments.plc.source_proof import SourceProof
+from chatdev.departments.plc.source_check import SourceProof
 from chatdev.version import __version__
 
 _TICKS = re.compile("`+")

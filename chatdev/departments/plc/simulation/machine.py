@@ -8,8 +8,7 @@ from typing import Any
 
 from chatdev.departments.plc.simulation import arithmetic
 from chatdev.departments.plc.simulation.layout import TooDeep, all_variables, begin_routine, duplicate, overwrite
-from chatdev.departments.plc.simulation.python_expression import Expressions, FaultKind
-from chatdev.departments.plc.simulation.python_source import generate
+from chatdev.departments.plc.simulation.python_source import Expressions, FaultKind, generate
 from chatdev.departments.plc.simulation.values import WrongValue, bounds, fit
 from chatdev.departments.plc.st import core
 from chatdev.departments.plc.st.functions import FUNCTIONS

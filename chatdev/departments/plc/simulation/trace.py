@@ -9,13 +9,115 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
-from chatdev.departments.plc.simulation.column import Column, Columns
+from chatdev.departments.plc.simulation.layout import FieldTypes, all_variables, walk
 from chatdev.departments.plc.simulation.machine import BrokenAssert, Machine, RunTimeFault
-from chatdev.departments.plc.simulation.values import WrongValue, read_text, write_text
+from chatdev.departments.plc.simulation.values import WrongValue, bounds, fit, read_text, write_text
 from chatdev.departments.plc.st import core
+
+# A column of a trace: a scalar of the entry by its path, `Motor`, `Timer.ET`, `Values[3]` or `Grid[1,2].X`.
+
+_PATH = re.compile(r"\w{1,200}(?:\.\w{1,200}|\[[-\d, ]{1,100}\]){0,20}")
+_STEP = re.compile(r"\.(\w+)|\[([^\]]*)\]")
+_MOST_NAMES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`steps` are names of parts and positions in lists, counted from 0. `is_input` tells that scans are given it."""
+
+    name: str
+    root: str
+    steps: tuple[str | int, ...]
+    type: core.Scalar
+    is_input: bool
+
+    def read(self, values: Mapping[str, core.Value]) -> core.Value:
+        """Its value among those of all variables."""
+        value = values[self.root]
+        for step in self.steps:
+            value = value[step]
+        return value
+
+    def write(self, values: dict[str, core.Value], value: core.Value) -> None:
+        """Set it among the values of variables."""
+        inner, key = values, self.root
+        for step in self.steps:
+            inner, key = inner[key], step  # type: ignore[assignment]  # a list by now, and its position
+        inner[key] = value
+
+
+class Columns:
+    """Finds the columns of a program."""
+
+    def __init__(self, program: core.Program) -> None:
+        self._name = program.entry.written or program.entry.name
+        self._variables = {variable.name: variable for variable in all_variables(program, program.entry)}
+        self._fields = FieldTypes(program)
+
+    def find(self, name: str) -> Column:
+        """The column by a name, in which case does not count. Raises WrongValue, with what there is."""
+        text = name.strip()
+        variable = self._variables.get(re.split(r"[.\[]", text.lower(), maxsplit=1)[0])
+        if variable is None or not _PATH.fullmatch(text):
+            known = [one.written or one.name for one in islice(self._variables.values(), _MOST_NAMES)]
+            raise WrongValue(f"there is no variable {text!r}; {self._name} has {', '.join(known)}")
+        steps, type_ = self._follow_all(variable.type, text)
+        if not isinstance(type_, core.Scalar):
+            raise WrongValue(f"{text!r} has parts; name one of them, as in {text}{_example(type_)}")
+        return Column(text, variable.name, tuple(steps), type_, variable.section in ("input", "in_out"))
+
+    def _follow_all(self, type_: core.Type, text: str) -> tuple[list[str | int], core.Type]:
+        """The way into a variable that a column's name says, and the type at its end."""
+        steps: list[str | int] = []
+        for part, indices in _STEP.findall(text.lower()):
+            for step in [part] if part else indices.split(","):
+                key, type_ = self._follow(type_, step.strip(), text)
+                steps.append(key)
+        return steps, type_
+
+    def _follow(self, type_: core.Type, step: str, text: str) -> tuple[str | int, core.Type]:
+        if isinstance(type_, core.Array) and re.fullmatch(r"-?\d{1,10}", step):
+            if not type_.low <= int(step) <= type_.high:
+                raise WrongValue(f"{text!r}: the array goes from {type_.low} to {type_.high}")
+            return int(step) - type_.low, type_.element
+        if isinstance(type_, core.Record) and step in (types := self._fields.of(type_)):
+            return step, types[step]
+        known = f"parts {', '.join(part.name for part in type_.fields[:_MOST_NAMES])}" if isinstance(
+            type_, core.Record) else "indices" if isinstance(type_, core.Array) else "no parts"
+        raise WrongValue(f"{text!r}: there is no {step!r}; it has {known}")
+
+
+def columns_of(program: core.Program) -> list[Column]:
+    """Inputs, in-outs and outputs of the entry, and what else it keeps: all scalars, arrays element by element."""
+    order = {"input": 0, "in_out": 1, "output": 2, "local": 3}
+    variables = sorted((one for one in all_variables(program, program.entry) if one.section in order),
+                       key=lambda one: order[one.section])
+    columns = Columns(program)
+    return [columns.find(name) for one in variables for name in _leaves(one.written or one.name, one.type)]
+
+
+def _leaves(name: str, type_: core.Type) -> list[str]:
+    if isinstance(type_, core.Array):
+        return [leaf for number in range(type_.low, type_.high + 1)
+                for leaf in _leaves(f"{name}[{number}]", type_.element)]
+    if isinstance(type_, core.Record):
+        return [leaf for part in type_.fields for leaf in _leaves(f"{name}.{part.name}", part.type)]
+    return [name]
+
+
+def _example(type_: core.Type) -> str:
+    return f"[{type_.low}]" if isinstance(type_, core.Array) else f".{type_.fields[0].name}" if isinstance(
+        type_, core.Record) and type_.fields else ""
+
+
+# Traces: tables with one row for each scan, read from CSV, run, held against what was seen, and written as CSV.
 
 CYCLE = "CYCLE_TIME()"
 MOST_ROWS = 100_000
@@ -177,3 +279,78 @@ def _put_inputs(machine: Machine, cells: Mapping[Column, core.Value]) -> dict[st
 def _compare(scan: int, cells: Mapping[Column, core.Value], state: Mapping[str, core.Value]) -> list[Mismatch]:
     return [Mismatch(scan, column, expected, seen) for column, expected in cells.items()
             if not column.is_input and not is_close(expected, seen := column.read(state))]
+
+
+# Random inputs that come to interesting places: the numbers that the program itself names, the bounds of the types,
+# and values that are held for a while, as a person or a process holds them.
+
+_HOLDS = (0.0, 0.5, 0.9, 0.97)
+"""How likely an input keeps its value in a scan: each has one of these for `_PHASE` scans."""
+_PHASE = 40
+_NAMED, _NEAR = 0.5, 0.8
+"""How likely a number is one that the program names (or lies beside it), and below which it is at least a small one."""
+_SMALL = 20
+
+
+def random_inputs(program: core.Program, seed: int = 0) -> Iterator[dict[str, core.Value]]:
+    """The inputs and in-outs of the entry for scan after scan, without end; the same ones for the same seed."""
+    dice = random.Random(seed)
+    named = _named_numbers(program)
+    variables = [variable for variable in all_variables(program, program.entry)
+                 if variable.section in ("input", "in_out")]
+    values = {variable.name: _draw(variable.type, named, dice) for variable in variables}
+    holds: dict[str, float] = {}
+    scan = 0
+    while True:
+        if scan % _PHASE == 0:
+            holds = {variable.name: dice.choice(_HOLDS) for variable in variables}
+        for variable in variables:
+            if dice.random() >= holds[variable.name]:
+                values[variable.name] = _draw(variable.type, named, dice)
+        yield values.copy()
+        scan += 1
+
+
+def _named_numbers(program: core.Program) -> list[float]:
+    """The numbers in the program's own code and initial values, in order."""
+    routines = [routine for routine in program.routines.values() if not routine.standard]
+    found: set[float] = {0, 1}
+    for routine in routines:
+        constants = [(node.value, node.type) for node in walk(routine.body) if isinstance(node, core.Constant)]
+        constants += [(variable.initial, variable.type) for variable in routine.variables]
+        found |= {value for value, type_ in constants if isinstance(type_, core.Scalar)
+                  and type_.kind not in ("bool", "string")}
+    return sorted(found)
+
+
+def _draw(type_: core.Type, named: list[float], dice: random.Random) -> Any:
+    if isinstance(type_, core.Array):
+        return [_draw(type_.element, named, dice) for _ in range(type_.low, type_.high + 1)]
+    if isinstance(type_, core.Record):
+        return {part.name: _draw(part.type, named, dice) for part in type_.fields}
+    if type_.kind == "bool":
+        return dice.random() < 0.5
+    if type_.kind == "string":
+        return ""
+    return _draw_real(type_, named, dice) if type_.kind == "real" else _draw_integer(type_, named, dice)
+
+
+def _draw_real(type_: core.Scalar, named: list[float], dice: random.Random) -> core.Value:
+    chance = dice.random()
+    if chance < _NAMED:
+        value = dice.choice(named) + dice.choice((0.0, 0.0, 0.1, -0.1, 1.0, -1.0))
+    else:
+        value = dice.uniform(-_SMALL, _SMALL) if chance < _NEAR else dice.uniform(min(named) - 1, max(named) * 2 + 1)
+    return fit(value, type_, "")
+
+
+def _draw_integer(type_: core.Scalar, named: list[float], dice: random.Random) -> int:
+    low, high = bounds(type_)
+    chance = dice.random()
+    if chance < _NAMED:
+        value = round(dice.choice(named)) + dice.choice((0, 0, -1, 1))
+    elif chance < _NEAR:
+        value = dice.randint(max(low, -_SMALL), min(high, _SMALL)) if low <= _SMALL and high >= -_SMALL else low
+    else:
+        value = dice.choice((low, high, dice.randint(low, high)))
+    return min(max(value, low), high)

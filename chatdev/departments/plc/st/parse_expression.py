@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from chatdev.departments.plc.st.core import Span, Value
-from chatdev.departments.plc.st.cursor import MOST_NESTING, Cursor, SyntaxStop
 from chatdev.departments.plc.st.diagnostics import Fix
-from chatdev.departments.plc.st.literals import BadLiteral, read_number, read_string, read_time, read_typed
 from chatdev.departments.plc.st.syntax import (
     Argument,
     Binary,
@@ -17,7 +15,18 @@ from chatdev.departments.plc.st.syntax import (
     Subscript,
     Unary,
 )
-from chatdev.departments.plc.st.tokens import KEYWORDS, Token
+from chatdev.departments.plc.st.tokens import (
+    KEYWORDS,
+    MOST_NESTING,
+    BadLiteral,
+    Cursor,
+    SyntaxStop,
+    Token,
+    read_number,
+    read_string,
+    read_time,
+    read_typed,
+)
 
 _RANKS = {
     "OR": (1, "or"), "OR_ELSE": (1, "or_else"), "XOR": (2, "xor"), "AND": (3, "and"), "&": (3, "and"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chatdev.departments.plc.st.cursor import BOUNDARIES, CLOSING_WORDS, INNER_ENDS, Cursor, SyntaxStop
+from chatdev.departments.plc.st.core import Span
 from chatdev.departments.plc.st.diagnostics import Fix
-from chatdev.departments.plc.st.parse_assertion import parse_assertion
 from chatdev.departments.plc.st.parse_expression import parse_expression, parse_place, take_name
 from chatdev.departments.plc.st.syntax import (
+    Assertion,
     Assignment,
     CallStatement,
     Case,
@@ -22,7 +22,15 @@ from chatdev.departments.plc.st.syntax import (
     Step,
     While,
 )
-from chatdev.departments.plc.st.tokens import Token
+from chatdev.departments.plc.st.tokens import (
+    BOUNDARIES,
+    CLOSING_WORDS,
+    INNER_ENDS,
+    Cursor,
+    SyntaxStop,
+    Token,
+    split_tokens,
+)
 
 
 def parse_statements(cursor: Cursor) -> tuple[Step, ...]:
@@ -290,3 +298,24 @@ _STATEMENTS: dict[str, Callable[[Cursor], Step | None]] = {
     "IF": _parse_if, "CASE": _parse_case, "FOR": _parse_for, "WHILE": _parse_while, "REPEAT": _parse_repeat,
     "EXIT": _parse_jump, "CONTINUE": _parse_jump, "RETURN": _parse_jump,
 }
+
+
+# Read assertions, which stand in comments so that every other tool passes them over:
+
+
+def parse_assertion(cursor: Cursor) -> Assertion | None:
+    """The assertion at the cursor, of which the last colon begins the name; nothing if it cannot be read."""
+    token = cursor.take()
+    head = token.text.upper().index("#ASSERT") + len("#ASSERT")
+    condition, colon, name = token.text[head:].rpartition(":")
+    if not colon or not name.strip():
+        cursor.findings.report("assertion-form", token.span)
+        return None
+    inner = Cursor(split_tokens(condition, cursor.findings, token.line, token.column + head), cursor.findings)
+    try:
+        node = parse_expression(inner)
+        if inner.token.kind != "end":
+            raise inner.stop("expected", expected="an operator or ' : name'", after="the condition of #ASSERT")
+    except SyntaxStop:
+        return None
+    return Assertion(node, name.strip(), Span(token.line, token.column, token.line, token.column + len(token.text) - 1))

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.departments.plc.st.core import IEC, Array, Dialect, Expression, Program, Record, Routine, Span, Type
-from chatdev.departments.plc.st.cursor import Cursor, SyntaxStop
 from chatdev.departments.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
-from chatdev.departments.plc.st.elaborate import elaborate_source, make_program
 from chatdev.departments.plc.st.elaborate_expression import elaborate_as
+from chatdev.departments.plc.st.elaborate_unit import elaborate_source, make_program
 from chatdev.departments.plc.st.parse_expression import parse_expression
 from chatdev.departments.plc.st.parse_unit import parse_source
 from chatdev.departments.plc.st.scalars import BOOL
 from chatdev.departments.plc.st.scope import Reject, Scope, World
-from chatdev.departments.plc.st.tokens import Token, split_tokens
+from chatdev.departments.plc.st.tokens import Cursor, SyntaxStop, Token, split_tokens
 
 MOST_CHARACTERS = 1_000_000
 _START = Span(1, 1, 1, 1)

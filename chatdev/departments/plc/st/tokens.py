@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from chatdev.departments.plc.st.core import Span
-from chatdev.departments.plc.st.diagnostics import Findings
+from chatdev.departments.plc.st.core import Span, Value
+from chatdev.departments.plc.st.diagnostics import Findings, Fix
 from chatdev.departments.plc.st.pragmas import Pragmas
 
 TokenKind = Literal["name", "keyword", "integer", "based", "real", "time", "typed", "string", "address", "operator",
@@ -155,3 +157,242 @@ def _cut(code: str, span: Span, findings: Findings, **facts: str) -> None:
     findings.report(code, span, **facts)
     findings.spoil(span.line)
     findings.cut = True
+
+
+# The values of literals: `16#8A04`, `INT#5`, `T#1m30s`, `1.5E3`, `'it$'s'`.
+
+_UNITS: dict[str, int | Fraction] = {
+    "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1, "us": Fraction(1, 1000),
+    "ns": Fraction(1, 1_000_000)}
+_PARTS = re.compile(r"(\d+(?:\.\d+)?)(ms|us|ns|d|h|m|s)")
+_SIEMENS = {"B": "BYTE", "W": "WORD", "DW": "DWORD", "LW": "LWORD", "DINT": "DINT", "L": "DINT"}
+_ESCAPES = {"L": "\n", "N": "\n", "P": "\f", "R": "\r", "T": "\t"}
+MOST_DIGITS = 64
+
+
+class BadLiteral(Exception):
+    """A literal that says no value; the text tells why."""
+
+
+def read_number(text: str) -> int | float:
+    """The value of `12`, `1_000`, `16#FF`, `2#1010` or `1.5E3`."""
+    if len(text) > 2 * MOST_DIGITS:
+        raise BadLiteral(f"it has more than {2 * MOST_DIGITS} characters")
+    plain = text.replace("_", "")
+    if "#" in plain:
+        base, digits = plain.split("#", 1)
+        if base not in ("2", "8", "10", "16"):
+            raise BadLiteral(f"the base {base} is none of 2, 8, 10, 16")
+        try:
+            return int(digits, int(base))
+        except ValueError:
+            raise BadLiteral(f"'{digits}' has other digits than those of base {base}") from None
+    if any(sign in plain for sign in ".eE"):
+        value = float(plain)
+        if value in (float("inf"), float("-inf")):
+            raise BadLiteral("it is larger than any REAL or LREAL")
+        return value
+    return int(plain)
+
+
+def read_time(text: str) -> int:
+    """The milliseconds of `T#1m30s`, `TIME#-1.5s`, `T#1h_30m`."""
+    if len(text) > 2 * MOST_DIGITS:
+        raise BadLiteral(f"it has more than {2 * MOST_DIGITS} characters")
+    digits = text.split("#", 1)[1].replace("_", "").lower()
+    sign = -1 if digits.startswith("-") else 1
+    digits = digits.lstrip("+-")
+    total, end, last = Fraction(0), 0, Fraction(2 ** 31)
+    for part in _PARTS.finditer(digits):
+        if part.start() != end:
+            break
+        if _UNITS[part[2]] >= last:
+            raise BadLiteral("its units go from long to short, each once, as in T#1h30m")
+        last = Fraction(_UNITS[part[2]])
+        total, end = total + Fraction(part[1]) * last, part.end()
+    if end != len(digits) or not digits:
+        raise BadLiteral("a duration has numbers with units d, h, m, s, ms, as in T#1m30s or T#250ms")
+    if total.denominator != 1:
+        raise BadLiteral("a duration counts in whole milliseconds here")
+    if total >= 2 ** 31:
+        raise BadLiteral("a TIME ends at T#24d20h31m23s647ms")
+    return sign * int(total)
+
+
+def read_typed(text: str) -> tuple[str, Value]:
+    """The type and the value of `INT#5`, `WORD#16#FF`, `BOOL#1`, `W#16#8001`; the type is in upper case."""
+    prefix, rest = text.split("#", 1)
+    type_name = _SIEMENS.get(prefix.upper(), prefix.upper())
+    if rest.upper() in ("TRUE", "FALSE"):
+        return type_name, rest.upper() == "TRUE"
+    sign = -1 if rest.startswith("-") else 1
+    return type_name, sign * read_number(rest.lstrip("+-"))
+
+
+def read_string(text: str) -> str:
+    """The characters of `'it$'s$N'`."""
+    def undo(match: re.Match[str]) -> str:
+        code = match[1]
+        return chr(int(code, 16)) if len(code) == 2 else _ESCAPES.get(code.upper(), code)
+
+    return re.sub(r"\$([0-9A-Fa-f]{2}|.)", undo, text[1:-1])
+
+
+# The place of a parser in its tokens, with what every part of it needs to report errors and to go on after them.
+
+MOST_NESTING = 100
+"""So deep brackets and operators may stand in each other."""
+MOST_BLOCKS = 90
+"""So deep may statements: Python, in which programs are run, indents 100 times at the most."""
+SECTION_WORDS = frozenset(("VAR", "VAR_INPUT", "VAR_OUTPUT", "VAR_IN_OUT", "VAR_TEMP", "VAR_STAT", "VAR_GLOBAL",
+                           "VAR_EXTERNAL"))
+UNIT_WORDS = frozenset(("FUNCTION", "FUNCTION_BLOCK", "PROGRAM", "TYPE"))
+STATEMENT_WORDS = frozenset(("IF", "CASE", "FOR", "WHILE", "REPEAT", "EXIT", "CONTINUE", "RETURN"))
+CLOSING_WORDS = frozenset(("END_IF", "END_CASE", "END_FOR", "END_WHILE", "END_REPEAT", "ELSE", "ELSIF", "UNTIL"))
+UNIT_ENDS = frozenset(("END_FUNCTION", "END_FUNCTION_BLOCK", "END_PROGRAM"))
+INNER_ENDS = frozenset(("END_TYPE", "END_VAR", "END_STRUCT"))
+BOUNDARIES = SECTION_WORDS | UNIT_WORDS | STATEMENT_WORDS | CLOSING_WORDS | UNIT_ENDS | INNER_ENDS
+"""Words that only begin or end something: after an error the reading goes on there."""
+
+
+class SyntaxStop(Exception):
+    """What is being read cannot be gone on with; the error is reported."""
+
+
+class Cursor:
+    """A list of tokens and the one that is looked at."""
+
+    def __init__(self, tokens: list[Token], findings: Findings, allows_foreign: bool = False) -> None:
+        self.findings = findings
+        self.allows_foreign = allows_foreign
+        """Whether operators of other languages may stand for those of Structured Text, as in properties."""
+        self.broken = False
+        """Whether a declaration was lost to an error, so that names may be missing."""
+        self._tokens = tokens
+        self._index = 0
+        self._depth = 0
+        self._openers: list[tuple[Token, frozenset[str]]] = []
+        self.token = tokens[0]
+
+    def take(self) -> Token:
+        """The token that is looked at; go on to the next one."""
+        taken = self.token
+        if taken.kind != "end":
+            self._index += 1
+            self.token = self._tokens[self._index]
+        return taken
+
+    def accept(self, key: str) -> bool:
+        """Whether the token is this one, which is then taken."""
+        if self.token.key == key:
+            self.take()
+            return True
+        return False
+
+    def ahead(self, distance: int = 1) -> Token:
+        """The token so far behind the one that is looked at."""
+        return self._tokens[min(self._index + distance, len(self._tokens) - 1)]
+
+    @property
+    def previous(self) -> Token:
+        """The token taken last."""
+        return self._tokens[max(self._index - 1, 0)]
+
+    def behind(self) -> Span:
+        """The place just behind the token taken last, where something is missing."""
+        last = self.previous
+        column = last.column + len(last.text)
+        return Span(last.line, column, last.line, column)
+
+    def span_from(self, first: Span) -> Span:
+        """From there to the token taken last."""
+        last = self.previous
+        return Span(first.line, first.column, last.line, last.column + len(last.text) - 1)
+
+    def expect(self, key: str, after: str) -> None:
+        """Take this token; where it is missing, say so and read on as if it stood there."""
+        if not self.accept(key):
+            self.findings.report("expected", self.token.span, expected=f"'{key}'", after=after, found=self.describe())
+
+    def stop(self, code: str, **facts: object) -> SyntaxStop:
+        """Report an error at the token; the exception is to be raised."""
+        self.findings.report(code, self.token.span, found=self.describe(), **facts)
+        return SyntaxStop()
+
+    def describe(self) -> str:
+        """The token in words."""
+        token = self.token
+        if token.kind == "end":
+            return "the end of the text"
+        return f"'{token.text[:40]}'"
+
+    @contextmanager
+    def nest(self, most: int = MOST_NESTING) -> Iterator[None]:
+        """One level deeper, as long as it lasts."""
+        if self._depth >= most:
+            raise self.stop("too-deep", most=most)
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
+
+    # blocks that have to be closed
+
+    @contextmanager
+    def open(self, opener: Token, *ends: str) -> Iterator[None]:
+        """Within a block that one of these words ends or divides."""
+        self._openers.append((opener, frozenset(ends)))
+        try:
+            with self.nest(MOST_BLOCKS):
+                yield
+        finally:
+            self._openers.pop()
+
+    def awaits(self, key: str) -> bool:
+        """Whether some open block goes on or ends with this word."""
+        return any(key in ends for _, ends in self._openers)
+
+    @property
+    def in_block(self) -> bool:
+        """Whether a statement is open."""
+        return bool(self._openers)
+
+    def close(self, opener: Token, end: str) -> bool:
+        """Take the word that ends a block, or another block's end in its place; where it is missing, say what opened
+        the block. Whether one was taken."""
+        if self.accept(end):
+            return True
+        self.findings.report("not-closed", self.token.span, expected=end, found=self.describe(), opener=opener.key,
+                             line=opener.line)
+        if self.token.key.startswith("END_") and self.token.key in CLOSING_WORDS and not self.awaits(self.token.key):
+            self.take()
+            return True
+        return False
+
+    def finish_statement(self, what: str) -> None:
+        """Take the `;`, or say where it is missing; what is left of the line is then passed over."""
+        if self.accept(";"):
+            return
+        token = self.token
+        if token.kind == "end" or token.line > self.previous.line or token.key in BOUNDARIES:
+            place = self.behind()
+            self.findings.report("missing-semicolon", place, Fix.before(place, ";"),
+                                 after=f"'{self.previous.text[:40]}'", what=what)
+            return
+        self.findings.report("unexpected", token.span, found=self.describe(), what=what, key=token.key)
+        self.skip_statement()
+
+    def skip_statement(self) -> None:
+        """Pass over the rest of a statement: to behind its `;`, or to a word that begins or ends another one."""
+        while self.token.kind != "end" and self.token.key not in BOUNDARIES:
+            if self.take().key == ";":
+                return
+
+    def skip_to(self, *keys: str) -> bool:
+        """Pass over a header's rest; whether one of the keys stands there. It ends at `;` and at other statements."""
+        while self.token.key not in keys:
+            if self.token.kind == "end" or self.token.key == ";" or self.token.key in BOUNDARIES:
+                return False
+            self.take()
+        return True

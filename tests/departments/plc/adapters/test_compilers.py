@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.plc.adapters.compilers import ask_compiler, strip_line_comments
+from chatdev.departments.plc.adapters.verifiers import ask_compiler, strip_line_comments
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.kinds import find_sandbox
 

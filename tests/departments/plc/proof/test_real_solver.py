@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import z3
 
-from chatdev.departments.plc.proof import real_solver, search
-from chatdev.departments.plc.proof.real_solver import RealSolver
+from chatdev.departments.plc.proof import search
+from chatdev.departments.plc.proof.search import RealSolver
 from chatdev.departments.plc.proof.verify import verify
 
 SCALE = """PROGRAM Scale
@@ -60,7 +60,7 @@ def test_without_effort_nothing_is_known(solver: RealSolver) -> None:
 def test_what_bitwuzla_cannot_read_is_not_known(solver: RealSolver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then z3 has all the effort: as much is known as without bitwuzla."""
     solver.set("rlimit", 2_000_000)
-    monkeypatch.setattr(real_solver, "_as_standard", lambda fact, _: fact)  # a conjunction of one part is no SMT-LIB
+    monkeypatch.setattr(search, "_as_standard", lambda fact, _: fact)  # a conjunction of one part is no SMT-LIB
     assert solver.check(z3.fpGT(Y, number(240))) == z3.unknown
     solver.set("rlimit", 12_000_000)  # it takes a million, more or less by what z3 did before in this process
     assert solver.check(number(150) == Y, number(1200) == X) == z3.sat

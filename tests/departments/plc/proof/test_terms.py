@@ -10,8 +10,7 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.plc.proof.standard_terms import STANDARD
-from chatdev.departments.plc.proof.terms import Inexpressible, convert, fold, lift, operate, overflows, power
+from chatdev.departments.plc.proof.terms import STANDARD, Inexpressible, convert, fold, lift, operate, overflows, power
 from chatdev.departments.plc.st.core import Scalar
 from chatdev.departments.plc.st.functions import FUNCTIONS
 from chatdev.departments.plc.st.scalars import BOOL, DINT, INT, LREAL, REAL, SCALARS

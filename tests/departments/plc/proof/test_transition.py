@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import z3
 
-from chatdev.departments.plc.proof.flatten import TooLarge
+from chatdev.departments.plc.proof.symbolic_values import TooLarge
 from chatdev.departments.plc.proof.transition import Transition, build_transition, is_constant
 from chatdev.departments.plc.st.reading import read_program
 

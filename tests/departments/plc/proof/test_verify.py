@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.departments.plc.proof.outcome import Outcome
-from chatdev.departments.plc.proof.properties import PropertyError, read_properties
+from chatdev.departments.plc.proof.properties import Outcome, PropertyError, read_properties
 from chatdev.departments.plc.proof.smv import write_smv
 from chatdev.departments.plc.proof.transition import build_transition
 from chatdev.departments.plc.proof.verify import verify

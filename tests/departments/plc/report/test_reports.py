@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.plc.proof.outcome import RUN_TIME, Cycle, Outcome, Property
-from chatdev.departments.plc.report.explanation import explain_run
-from chatdev.departments.plc.report.listing import WIDTH, list_explanation, list_verdicts
+from chatdev.departments.plc.proof.properties import RUN_TIME, Cycle, Outcome, Property
+from chatdev.departments.plc.report.listing import (
+    WIDTH,
+    describe_property,
+    explain_run,
+    list_explanation,
+    list_verdicts,
+)
 from chatdev.departments.plc.report.run_plot import plot_run
 from chatdev.departments.plc.report.verification_report import write_report
-from chatdev.departments.plc.report.wording import describe_property
-from chatdev.departments.plc.source_check import check_source
-from chatdev.departments.plc.source_proof import ProofOptions, SourceProof, prove_source
+from chatdev.departments.plc.source_check import ProofOptions, SourceProof, check_source, prove_source
 from chatdev.departments.plc.source_run import simulate_source
 from chatdev.departments.plc.st.core import Dialect
 

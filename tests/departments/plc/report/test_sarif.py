@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from chatdev.departments.plc.proof.outcome import RUN_TIME, Opinion, Outcome, Property
+from chatdev.departments.plc.proof.properties import RUN_TIME, Opinion, Outcome, Property
 from chatdev.departments.plc.report.sarif import check_sarif, proof_sarif
-from chatdev.departments.plc.source_check import check_source, mend_source
-from chatdev.departments.plc.source_proof import SourceProof
+from chatdev.departments.plc.source_check import SourceProof, check_source, mend_source
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif_schema.json").read_text(encoding="utf-8"))
 WRONG = sorted((Path(__file__).parents[1] / "wrong").glob("*.st"))

@@ -14,8 +14,8 @@ from benchmarks.plc.compiled import CompiledProgram, Scan
 from chatdev.departments.plc.simulation.c_data import Untranslatable
 from chatdev.departments.plc.simulation.c_functions import FUNCTION_TEXTS
 from chatdev.departments.plc.simulation.c_source import emit_c
-from chatdev.departments.plc.simulation.column import Column, columns_of
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
+from chatdev.departments.plc.simulation.trace import Column, columns_of
 from chatdev.departments.plc.st.core import IEC, Dialect, Program
 from chatdev.departments.plc.st.functions import FUNCTIONS as STANDARD
 from tests.departments.plc.simulation.sources import DEEP, FUNCTIONS, LOOPS, MOTOR, NUMBERS, program

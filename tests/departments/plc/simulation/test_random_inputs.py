@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice, pairwise
 
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.departments.plc.simulation.random_inputs import random_inputs
+from chatdev.departments.plc.simulation.trace import random_inputs
 from tests.departments.plc.simulation.sources import LOOPS, MOTOR, NUMBERS, program
 
 LOCK = """\

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.plc.simulation.column import Columns, columns_of
-from chatdev.departments.plc.simulation.trace import WrongTrace, read_trace, run_trace, write_trace
+from chatdev.departments.plc.simulation.trace import Columns, WrongTrace, columns_of, read_trace, run_trace, write_trace
 from chatdev.departments.plc.simulation.values import read_text, write_text
 from chatdev.departments.plc.st.scalars import SCALARS
 from tests.departments.plc.simulation.sources import LOOPS, MOTOR, program

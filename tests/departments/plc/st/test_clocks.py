@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.departments.plc.proof.outcome import Property
+from chatdev.departments.plc.proof.properties import Property
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.simulation.c_source import emit_c
 from chatdev.departments.plc.source_run import simulate_source
