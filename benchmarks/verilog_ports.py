@@ -24,9 +24,8 @@ from jinja2 import Environment, StrictUndefined
 from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
 from benchmarks.verilog_subjects import Subject, designs, verilogeval_subjects
 from chatdev.departments.verilog.design.facts import read_design
-from chatdev.departments.verilog.port_lines import ONE_BIT
+from chatdev.departments.verilog.port_lines import ONE_BIT, bits_of
 from chatdev.departments.verilog.port_list import read_ports
-from chatdev.departments.verilog.port_width import bits_of
 from chatdev.departments.verilog.specification import bit_count, port_differences
 
 PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_ports.json"

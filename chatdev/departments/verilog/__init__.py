@@ -16,7 +16,7 @@ __all__ = ["department", "trace_drivers"]
 department = Department(
     name="verilog",
     tools={
-        "verilog.bench": "chatdev.departments.verilog.given_bench:check_bench",
+        "verilog.bench": "chatdev.departments.verilog.judge:check_bench",
         "verilog.check": "chatdev.departments.verilog.judge:check",
         "verilog.draw": "chatdev.departments.verilog.mismatch:draw",
         "verilog.equivalent": "chatdev.departments.verilog.equivalence:equivalent",
@@ -26,9 +26,9 @@ department = Department(
         "verilog.minimise": "chatdev.departments.verilog.minimise:minimise",
         "verilog.plan": "chatdev.departments.verilog.plan:review",
         "verilog.ports": "chatdev.departments.verilog.specification:ports",
-        "verilog.relate": "chatdev.departments.verilog.graph:relate",
-        "verilog.related": "chatdev.departments.verilog.graph:look_around",
-        "verilog.retrieve": "chatdev.departments.verilog.graph:retrieve",
+        "verilog.relate": "chatdev.departments.verilog.plan:relate",
+        "verilog.related": "chatdev.departments.verilog.plan:look_around",
+        "verilog.retrieve": "chatdev.departments.verilog.plan:retrieve",
         "verilog.simulate": "chatdev.departments.verilog.judge:simulate",
         "verilog.trace": "chatdev.departments.verilog.mismatch:trace",
         "verilog.try": "chatdev.departments.verilog.judge:try_own_bench",

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from chatdev.departments.verilog.port_blocks import has_prose, leave_out_prose, may_list, surely_lists
 from chatdev.departments.verilog.port_lines import (
     ListedPort,
     is_sign,
@@ -23,7 +22,14 @@ from chatdev.departments.verilog.port_lines import (
     read_sentences,
     read_typed,
 )
-from chatdev.departments.verilog.port_sections import read_sections, read_tables
+from chatdev.departments.verilog.port_sections import (
+    has_prose,
+    leave_out_prose,
+    may_list,
+    read_sections,
+    read_tables,
+    surely_lists,
+)
 from chatdev.departments.verilog.target import TOP
 
 Layout = Callable[[str], Iterator[ListedPort]]

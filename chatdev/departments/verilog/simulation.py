@@ -9,29 +9,47 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
 
+from chatdev.departments.verilog import icarus, verilator
 from chatdev.departments.verilog.answer import broken_rules, rule_message
-from chatdev.departments.verilog.bench import DUMP, REFERENCE_MODULE, HiddenBench, dump_everything, dump_signals
+from chatdev.departments.verilog.bench import (
+    DUMP,
+    REFERENCE_MODULE,
+    HiddenBench,
+    dump_everything,
+    dump_signals,
+    names_beside,
+    rename,
+    undefine_macros,
+)
 from chatdev.departments.verilog.bench_report import BenchReport, severe_lines
-from chatdev.departments.verilog.compilation import BENCH, GIVEN, REFERENCE, SIMULATING, CompileResult, SimulatorRun
+from chatdev.departments.verilog.compilation import (
+    BENCH,
+    GIVEN,
+    REFERENCE,
+    SIMULATING,
+    CompileResult,
+    SimulatorRun,
+    as_bytes,
+)
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.lint import lint, outside_names
 from chatdev.departments.verilog.messages import Message, output_messages, port_messages, render_text
-from chatdev.departments.verilog.preprocess import expand_macros
-from chatdev.departments.verilog.renaming import names_beside, rename, undefine_macros
 from chatdev.departments.verilog.simulators import compile_files, run_program
 from chatdev.departments.verilog.slang import Instance, find_checks, find_instances
-from chatdev.departments.verilog.source_text import unit_names
-from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, Target
-from chatdev.departments.verilog.unknown_outputs import is_unknown_looked_at, outputs_without_value, read_outputs
+from chatdev.departments.verilog.source_text import drop_comments, unit_names
+from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target
 from chatdev.departments.verilog.waveform.differences import Difference, Differences, find_differences
 from chatdev.departments.verilog.waveform.merge import merge_reference
+from chatdev.departments.verilog.waveform.vcd import WaveformError
+from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.base import ProcessLimits, Sandbox
+from chatdev.workspace.file_tree import write_tree
 
 _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
 _DELAYS, _TIMESCALE = re.compile(r"<=\s*#"), re.compile(r"`timescale[^\n/]*/[^\n/]*")
@@ -408,3 +426,123 @@ def _outcome(ended: str, report: BenchReport | None) -> str:
     if not report.samples:
         return "no_samples"
     return "mismatches" if report.mismatches else "matches"
+
+
+# Outputs that have no value: in a whole simulation, or where a bench looks at them.
+
+Fill = Literal["0", "1", ""]
+_DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
+_BIT, _ENDING = "bit_of_all_outputs", "_with_unknown_outputs"
+
+
+def read_outputs(text: str, target: Target) -> frozenset[str]:
+    """The names of the outputs of a module; none where it cannot be read."""
+    try:
+        return frozenset(port.name for port in read_design(text, target).ports if port.direction == "out")
+    except DesignError:
+        return frozenset()
+
+
+def outputs_without_value(waves: Path | None, scope: str, outputs: frozenset[str]) -> frozenset[str]:
+    """Those of which no bit is ever known in a VCD file that has the module's signals in `scope`; none without a file
+    that can be read, and none that the file lacks."""
+    if waves is None or not outputs:
+        return frozenset()
+    try:
+        file = Waves.open(waves)
+        open_ = {f"{scope}.{name}": name for name in outputs if f"{scope}.{name}" in file.signals}
+        for _, signal, bits in file.changes(tuple(open_)):
+            if set(bits) - {"x", "z"}:
+                open_.pop(signal, None)
+            if not open_:
+                break
+    except WaveformError:
+        return frozenset()
+    return frozenset(open_.values())
+
+
+def is_unknown_looked_at(text: str, top: str, made: Sequence[Instance], open_: Container[str],
+                         passes: Callable[[str], bool]) -> bool | None:
+    """Whether a bench that an answer `passes` looks at what is unknown of its outputs; None where nobody can say, as it
+    does not pass within another module either, or its instances are not alike."""
+    if len({(one.parameters, one.ports) for one in made}) != 1:
+        return None
+    filled = [fill_outputs(text, top, made[0], fill, open_) for fill in ("0", "1", "")]
+    if None in filled:
+        return None
+    zeros, ones, plain = map(str, filled)
+    return False if passes(zeros) and passes(ones) else True if passes(plain) else None
+
+
+def fill_outputs(text: str, top: str, instance: Instance, fill: Fill, open_: Container[str] = ()) -> str | None:
+    """The text with another module `top` around that of this name, which fills its outputs with a bit, or leaves them
+    as they are where that is ""; those that are `open_` may be z. None where a port is no plain vector."""
+    if not all(width for _, _, width in instance.ports):
+        return None
+    ports = ", ".join(f"{_DIRECTIONS[direction]} wire [{width - 1}:0] {name}"
+                      for name, direction, width in instance.ports)
+    parameters = ", ".join(f"parameter {name} = {value}" for name, value in instance.parameters)
+    given = ", ".join(f".{name}({name})" for name, _ in instance.parameters)
+    inner = ", ".join(f".{name}({name}{_ENDING if direction == 'out' else ''})"
+                      for name, direction, _ in instance.ports)
+    outputs = [_fill(name, width, fill, name in open_) for name, way, width in instance.ports if way == "out"]
+    first = f"module {top} {_in_brackets(parameters)}({ports});"
+    last = f"  {top}{_ENDING} {_in_brackets(given)}inner{_ENDING}({inner});"
+    return "\n".join((rename(text, [top], _ENDING), first, f"  genvar {_BIT};", *outputs, last, "endmodule\n"))
+
+
+def _in_brackets(parameters: str) -> str:
+    return f"#({parameters}) " if parameters else ""
+
+
+def _fill(name: str, width: int, fill: Fill, may_be_open: bool) -> str:
+    bit = f"{name}{_ENDING}[{_BIT}]"
+    unknown = f"{bit} === 1'bx" if may_be_open else f"{bit} === 1'bx || {bit} === 1'bz"
+    value = f"({unknown}) ? 1'b{fill} : {bit}" if fill else bit
+    return (f"  wire [{width - 1}:0] {name}{_ENDING};\n  for ({_BIT} = 0; {_BIT} < {width}; {_BIT} = {_BIT} + 1)\n"
+            f"    assign {name}[{_BIT}] = {value};")
+
+
+# An answer as the simulator reads it: its macros are replaced by that simulator's own preprocessor.
+
+LONGEST = 1_000_000  # characters that macros may swell an answer to
+_MARK = re.compile(r'^`line (?P<line>\d{1,9}) "(?P<file>[^"\n]*)" [0-2]$\n?', re.MULTILINE)
+
+
+def expand_macros(text: str, sandbox: Sandbox, folder: Path, target: Target = USUAL) -> str | None:
+    """The text without macros and comments, given headers in it; None where the preprocessor does not come to its end,
+    or the text gets too long. `folder` is new and the call's own. Raises MissingProgram, SandboxError and
+    WorkspaceError."""
+    if "`" not in text:
+        return drop_comments(text)
+    folder.mkdir()
+    files = {ANSWER: text, **{GIVEN + path: header for path, header in target.texts.items()}}
+    write_tree(folder, as_bytes(files))
+    done = (verilator if target.simulator == VERILATOR else icarus).preprocess(ANSWER, sandbox, folder)
+    if done.exit_status != 0 or done.truncated or len(done.stdout) > LONGEST:
+        return None
+    return _as_in_source(drop_comments(done.stdout), text.count("\n"))
+
+
+def _as_in_source(expanded: str, breaks: int) -> str:
+    """The text without its marks of lines, each line where it came from in a source of so many line breaks. Where a
+    directive would not have a line for itself, or nothing is marked, the lines are left as they are."""
+    lines = [""] * (breaks + 1)
+    for number, piece in _number_lines(expanded):
+        at = max(0, min(number - 1, breaks))
+        both = f"{lines[at]} {piece}" if lines[at].strip() else piece
+        if "`" in both and both != piece and piece.strip():
+            return _MARK.sub("", expanded)
+        lines[at] = both
+    return "\n".join(lines) if _MARK.match(expanded) else expanded
+
+
+def _number_lines(expanded: str) -> Iterator[tuple[int, str]]:
+    """The lines of the text, each with the number of the line that led to it: of those of a header and of what a macro
+    became, that where it is used."""
+    marks, number = [*_MARK.finditer(expanded)], 1
+    ends = [(after.start(), int(after["line"]) if after["file"] == ANSWER else len(expanded)) for after in marks[1:]]
+    for mark, (end, last) in zip(marks, [*ends, (len(expanded), len(expanded))], strict=True):
+        for at, piece in enumerate(expanded[mark.end():end].split("\n"), start=int(mark["line"])):
+            number = min(at, last) if mark["file"] == ANSWER else number
+            yield number, piece

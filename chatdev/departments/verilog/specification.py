@@ -15,9 +15,8 @@ from chatdev.departments.verilog.design.design import Port
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.messages import Message
-from chatdev.departments.verilog.port_lines import ONE_BIT, ListedPort
+from chatdev.departments.verilog.port_lines import ONE_BIT, UNKNOWN, ListedPort, bits_of
 from chatdev.departments.verilog.port_list import read_ports
-from chatdev.departments.verilog.port_width import UNKNOWN, bits_of
 from chatdev.departments.verilog.target import TOP, USUAL, Target
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.verilog import graph
+from chatdev.departments.verilog import plan as graph
 from chatdev.errors import MissingProgram, ToolError
 from tests.departments.verilog.graphs import SERIAL, relate
 
@@ -151,9 +151,9 @@ def test_something_else_is_no_graph(data: Any) -> None:
 
 def test_without_networkx_there_is_a_hint_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    monkeypatch.delitem(sys.modules, "chatdev.departments.verilog.graph")
+    monkeypatch.delitem(sys.modules, "chatdev.departments.verilog.plan")
     with pytest.raises(MissingProgram, match=r"networkx: pip install 'chatdev-chain\[verilog\]'"):
-        import_module("chatdev.departments.verilog.graph")
+        import_module("chatdev.departments.verilog.plan")
 
 
 def test_what_quotes_nothing_becomes_a_part_of_what_quotes() -> None:

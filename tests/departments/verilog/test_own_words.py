@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.departments.verilog.bench import HiddenBench
-from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
-from chatdev.departments.verilog.bench_words import checks_of
+from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine, checks_of
 from tests.departments.verilog.accumulator import RIGHT, VALUES, WRONG, benches
 from tests.departments.verilog.small import Desk
 

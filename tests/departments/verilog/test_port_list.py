@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.verilog.port_lines import ListedPort
+from chatdev.departments.verilog.port_lines import UNKNOWN, ListedPort
 from chatdev.departments.verilog.port_list import read_ports
-from chatdev.departments.verilog.port_width import UNKNOWN
 
 LAYOUTS = {
     "bullets": " - input  clk\n - input d (8 bits)\n - output q [7:0]\n\nThe module delays d.\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.departments.verilog.renaming import names_beside, rename, undefine_macros
+from chatdev.departments.verilog.bench import names_beside, rename, undefine_macros
 from tests.departments.verilog.small import BENCH, REFERENCE, RIGHT, Desk
 
 BODY = REFERENCE.replace("  assign w = a ^ b;\n", "  assign w = WORD;\n")

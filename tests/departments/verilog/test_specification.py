@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.verilog_subjects import DATA
 from chatdev.departments.verilog.bench import HiddenBench
-from chatdev.departments.verilog.given_bench import check_bench
+from chatdev.departments.verilog.judge import check_bench
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.specification import declared_names, identifiers, port_differences, ports
 from chatdev.departments.verilog.verilogeval import VerilogEval

@@ -11,9 +11,20 @@ from chatdev.departments.verilog.bench import HiddenBench, dump_everything
 from chatdev.departments.verilog.bench_report import BenchReport
 from chatdev.departments.verilog.design.records import Part, Trigger
 from chatdev.departments.verilog.first_difference import SeenDifferences
-from chatdev.departments.verilog.graph import build_graph, find_task, merge_links, unlinked_nodes
 from chatdev.departments.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
-from chatdev.departments.verilog.plan import Extraction, Plan, bare_id, find_gaps, join_loose, parse, repair_plan
+from chatdev.departments.verilog.plan import (
+    Extraction,
+    Plan,
+    bare_id,
+    build_graph,
+    find_gaps,
+    find_task,
+    join_loose,
+    merge_links,
+    parse,
+    repair_plan,
+    unlinked_nodes,
+)
 from chatdev.departments.verilog.simulators import read_compilation
 from chatdev.departments.verilog.source_text import module_names
 from chatdev.departments.verilog.specification import declared_names, identifiers, listed_ports

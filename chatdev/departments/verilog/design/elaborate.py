@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from chatdev.departments.verilog.design.reads import Reader, Reads
+from chatdev.departments.verilog.design.reads import Names, Reader, Reads
 from chatdev.departments.verilog.design.records import Assignment, Part, Value
-from chatdev.departments.verilog.design.selections import Names
 from chatdev.departments.verilog.design.source import Source, import_pyslang
 from chatdev.departments.verilog.target import ANSWER, Target
 from chatdev.errors import ToolError

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chatdev.departments.verilog.design.reads import Reader, Reads
+from chatdev.departments.verilog.design.reads import Names, Reader, Reads, selection_of, strip_conversions
 from chatdev.departments.verilog.design.records import (
     Assignment,
     CaseDecision,
@@ -24,7 +24,6 @@ from chatdev.departments.verilog.design.records import (
     repeated_labels,
     unique,
 )
-from chatdev.departments.verilog.design.selections import Names, selection_of, strip_conversions
 from chatdev.departments.verilog.design.source import Source, name_of
 
 Way = tuple[Condition, ...]

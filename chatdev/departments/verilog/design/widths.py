@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from chatdev.departments.verilog.design.reads import Names, selection_of, strip_conversions
 from chatdev.departments.verilog.design.records import Assignment, Value
-from chatdev.departments.verilog.design.selections import Names, selection_of, strip_conversions
 from chatdev.departments.verilog.design.source import name_of
 
 
