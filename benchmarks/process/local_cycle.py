@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.local_study import FOLDER, MODEL, LocalStudy
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
-from chatdev.departments.process.command_output import summary_table
+from chatdev.departments.process.command_options import summary_table
 from chatdev.departments.process.pool import InstancePool
 from chatdev.departments.process.process_company import ProcessCompany
 from chatdev.evaluation.reporting.formats import format_interval

@@ -46,13 +46,10 @@ from benchmarks.study import (
     write_between,
     write_results,
 )
-from chatdev.departments.process.bpmn import write_bpmn
 from chatdev.departments.process.conformance import Quality, find_difference, measure_precision, measure_quality
-from chatdev.departments.process.cuts import find_cut
-from chatdev.departments.process.directly_follows import build_graph
-from chatdev.departments.process.flow_graph import draw_flow
+from chatdev.departments.process.cuts import build_graph, find_cut, split_log
+from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
 from chatdev.departments.process.inductive_miner import mine
-from chatdev.departments.process.log_split import split_log
 from chatdev.departments.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
 
 RESULTS = RESULTS_FOLDER / "process_oracle.json"

@@ -22,11 +22,10 @@ from typing import Any
 from benchmarks.process.drawing import find_drawing_faults
 from benchmarks.process.pools import Pool, play_pool, random_names, random_strings, random_tree
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
-from chatdev.departments.process.bpmn import write_bpmn
 from chatdev.departments.process.conformance import find_difference, measure_quality
+from chatdev.departments.process.cuts import build_graph
 from chatdev.departments.process.describe import describe
-from chatdev.departments.process.directly_follows import build_graph
-from chatdev.departments.process.flow_graph import draw_flow
+from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_tree import ProcessTree, normalise
 from chatdev.departments.process.read_description import read_description

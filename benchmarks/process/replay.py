@@ -20,7 +20,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
-from chatdev.departments.process.pool_statistics import PoolEntry
+from chatdev.departments.process.pool import PoolEntry
 from chatdev.departments.process.process_tree import Instance
 from chatdev.departments.process.replay_strategy import choose
 

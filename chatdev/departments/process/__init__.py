@@ -5,9 +5,9 @@ from chatdev.department import Command, Department
 department = Department(
     name="process",
     tools={
-        "process.check": "chatdev.departments.process.process_tools:check",
-        "process.choose": "chatdev.departments.process.process_tools:choose",
-        "process.recall": "chatdev.departments.process.process_tools:recall",
+        "process.check": "chatdev.departments.process.process_company:check",
+        "process.choose": "chatdev.departments.process.process_company:choose",
+        "process.recall": "chatdev.departments.process.process_company:recall",
     },
     commands={
         "process": Command("chatdev.departments.process.commands:command",

@@ -14,14 +14,16 @@ from chatdev.cli.shared_options import read_text_file, write_file
 from chatdev.departments.process import run_commands
 from chatdev.departments.process.command_options import (
     company_option,
+    entries_table,
+    entry_data,
     json_option,
+    json_text,
     least_option,
     load_process_company,
     opened_pool,
     pool_name_options,
     pool_options,
 )
-from chatdev.departments.process.command_output import entries_table, entry_data, json_text
 from chatdev.errors import ConfigError
 from chatdev.runner.report import escape_json, sanitize
 
@@ -70,8 +72,7 @@ def check(process: str, company: str, as_json: bool) -> int:
 def filter_pool(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float, shows_all: bool,
                 as_json: bool) -> int:
     """Show the instances of the pool that succeed often enough (equation 2 of the paper)."""
-    from chatdev.departments.process.pool import count_outcomes
-    from chatdev.departments.process.pool_statistics import filter_entries
+    from chatdev.departments.process.pool import count_outcomes, filter_entries
 
     entries = count_outcomes(outcomes)
     shown = entries if shows_all else filter_entries(entries, least)
@@ -97,8 +98,7 @@ def mine_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], lea
                as_json: bool, **files: Path | None) -> int:
     """Mine the process model of the best instances that succeed often enough (docs/process.md)."""
     from chatdev.departments.process.conformance import measure_quality
-    from chatdev.departments.process.pool import count_outcomes
-    from chatdev.departments.process.pool_statistics import choose_best, count_instances
+    from chatdev.departments.process.pool import choose_best, count_instances, count_outcomes
     from chatdev.departments.process.process_tree import measure_size, to_plain
 
     model = _mine(outcomes, least, noise)
@@ -126,9 +126,8 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
     With --json: with examples, as `chatdev run --company top --input experience=FILE` takes it.
     """
     from chatdev.departments.process.describe import describe
-    from chatdev.departments.process.experience import gather_experience
-    from chatdev.departments.process.pool import count_outcomes
-    from chatdev.departments.process.pool_statistics import choose_best
+    from chatdev.departments.process.pool import choose_best, count_outcomes
+    from chatdev.departments.process.process_company import gather_experience
 
     model = _mine(outcomes, least)
     if as_json:
@@ -201,8 +200,8 @@ for _command in run_commands.COMMANDS:
 
 def _mine(outcomes: Sequence[InstanceOutcome], least: float, noise: float = 0.0) -> ProcessTree:
     """The model. Raises ConfigError where no instance succeeds often enough."""
-    from chatdev.departments.process.experience import mine_pool
     from chatdev.departments.process.pool import count_outcomes
+    from chatdev.departments.process.process_company import mine_pool
 
     model = mine_pool(count_outcomes(outcomes), least, noise)
     if model is None:
@@ -214,8 +213,7 @@ def _mine(outcomes: Sequence[InstanceOutcome], least: float, noise: float = 0.0)
 
 def _write_model(model: ProcessTree, name: str, files: dict[str, Path | None]) -> None:
     """Write the drawings that are wanted. Raises MissingProgram without graphviz, WorkspaceError."""
-    from chatdev.departments.process.bpmn import write_bpmn
-    from chatdev.departments.process.flow_graph import draw_flow, draw_picture
+    from chatdev.departments.process.flow_graph import draw_flow, draw_picture, write_bpmn
 
     graph = draw_flow(model)
     if file := files["bpmn"]:

@@ -7,12 +7,13 @@ order of their phases, or in that of the process.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, combinations, product
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations, groupby, pairwise, product
 from typing import Any, NamedTuple
 
-from chatdev.departments.process.directly_follows import FollowsGraph
-from chatdev.departments.process.process_tree import Operator
+from chatdev.departments.process.process_tree import Instance, Operator
 
 Group = frozenset[str]
 
@@ -191,3 +192,202 @@ def _components(nodes: Iterable[Any], links: Iterable[tuple[Any, Any]]) -> list[
             large |= small
             groups.update(dict.fromkeys(small, large))
     return sorted(map(frozenset, {id(group): group for group in groups.values()}.values()), key=min)
+
+
+# Which phase directly follows which, in a pool of instances, and how often: what the miner cuts.
+
+Log = Mapping[Instance, int]
+Edges = Counter[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class FollowsGraph:
+    """The directly-follows graph: its phases in order, how often an edge was taken, and how often an instance begins or
+    ends with a phase. The relations below say which of it exists, whatever the count."""
+
+    phases: tuple[str, ...]
+    edges: Edges
+    starts: Counter[str]
+    ends: Counter[str]
+    later: Edges = field(default_factory=Counter)
+    """How often a phase comes anywhere after another; only in filtered graphs, where it decides the order."""
+
+    def count_concurrent(self, name: str) -> int:
+        """With how many phases this one comes in both orders."""
+        return sum((name, other) in self.edges and (other, name) in self.edges for other in self.phases)
+
+
+def build_graph(log: Log) -> FollowsGraph:
+    """The graph of all instances; each counts as often as it was seen."""
+    edges: Edges = Counter()
+    starts: Counter[str] = Counter()
+    ends: Counter[str] = Counter()
+    phases: set[str] = set()
+    for instance, count in log.items():
+        phases.update(instance)
+        if instance:
+            starts[instance[0]] += count
+            ends[instance[-1]] += count
+            for pair in pairwise(instance):
+                edges[pair] += count
+    return FollowsGraph(tuple(sorted(phases)), edges, starts, ends)
+
+
+def order_phases(log: Log) -> list[str]:
+    """The phases in the order in which they come on average, whatever they are called: phases that come equally late
+    and often are told apart by what comes before and after them, and only where the pool treats them alike by their
+    names."""
+    counts: Counter[str] = Counter()
+    places: Counter[str] = Counter()
+    for instance, count in log.items():
+        for place, name in enumerate(instance):
+            counts[name] += count
+            places[name] += place * count
+    graph = build_graph(log)
+    signs: dict[str, tuple[Any, ...]] = {
+        name: (places[name] / counts[name], counts[name], graph.starts[name], graph.ends[name])
+        for name in graph.phases}
+    kinds = 0
+    while kinds < (kinds := len(set(signs.values()))) < len(signs):  # as long as neighbours tell phases apart
+        signs = _look_around(graph, signs)
+    return sorted(signs, key=lambda name: (signs[name], name))
+
+
+def _look_around(graph: FollowsGraph, signs: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """The signs, with those of the phases before and after each."""
+    ranks = {sign: rank for rank, sign in enumerate(sorted(set(signs.values())))}
+    around: dict[str, list[tuple[int, int, int]]] = {name: [] for name in signs}
+    for (one, other), count in graph.edges.items():
+        around[one].append((0, ranks[signs[other]], count))
+        around[other].append((1, ranks[signs[one]], count))
+    return {name: (ranks[sign], *sorted(around[name])) for name, sign in signs.items()}
+
+
+def drop_infrequent(log: Log, graph: FollowsGraph, noise: float) -> FollowsGraph:
+    """The graph without what is rarer than `noise` times its most frequent alternative (Leemans, Fahland, van der
+    Aalst: Discovering Block-Structured Process Models from Event Logs Containing Infrequent Behaviour, 2013, section
+    3.1).
+
+    Alternatives of an edge are the others that leave the same phase, those of a start or an end all others. Of two
+    phases' order the alternative is the reverse one. (The paper compares it with other edges of the same phase, too; of
+    a late phase these are all noise, and noise beside noise would stay.)
+    """
+    later = count_later(log)
+    order = Counter({(one, other): count for (one, other), count in later.items()
+                     if count >= noise * later[other, one]})
+    return FollowsGraph(graph.phases, _keep_strong(graph.edges, graph.ends, noise), _keep_frequent(graph.starts, noise),
+                        _keep_frequent(graph.ends, noise), order)
+
+
+def count_later(log: Log) -> Edges:
+    """How often one phase comes anywhere after another. It survives infrequent behaviour that the direct relation does
+    not: where a phase was left out, its neighbours still come in their order."""
+    found: Edges = Counter()
+    for instance, count in log.items():
+        before: Counter[str] = Counter()
+        for name in instance:
+            for earlier, times in before.items():
+                found[earlier, name] += times * count
+            before[name] += 1
+    return found
+
+
+def _keep_strong(edges: Edges, ends: Counter[str], noise: float) -> Edges:
+    """Ending is one of the ways to leave a phase, so it counts among the strongest."""
+    strongest = Counter(ends)
+    for (source, _), count in edges.items():
+        strongest[source] = max(strongest[source], count)
+    return Counter({edge: count for edge, count in edges.items() if count >= noise * strongest[edge[0]]})
+
+
+def _keep_frequent(counts: Counter[str], noise: float) -> Counter[str]:
+    most = max(counts.values(), default=0)
+    return Counter({name: count for name, count in counts.items() if count >= noise * most})
+
+
+# A pool divided by a cut: the part of each instance that a child of the operator has to explain.
+
+Parts = Iterable[tuple[int, Instance]]
+"""Of one instance: the number of a group, and what that group has to explain."""
+
+
+def split_log(log: Log, cut: Cut) -> list[Counter[Instance]]:
+    """One pool for each group of the cut."""
+    place = {name: number for number, group in enumerate(cut.groups) for name in group}
+    split = _SPLITS[cut.operator]
+    found: list[Counter[Instance]] = [Counter() for _ in cut.groups]
+    for instance, count in log.items():
+        for number, part in split(instance, place, len(cut.groups)):
+            found[number][part] += count
+    return found
+
+
+def project(log: Log, names: Group) -> Counter[Instance]:
+    """The pool without the other phases."""
+    found: Counter[Instance] = Counter()
+    for instance, count in log.items():
+        found[tuple(name for name in instance if name in names)] += count
+    return found
+
+
+def _split_exclusive(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    """The group that has most of the phases takes the instance; the others' phases in it are noise."""
+    most = Counter(place[name] for name in instance)
+    number = min(most, key=lambda one: (-most[one], one))
+    yield number, tuple(name for name in instance if place[name] == number)
+
+
+def _split_parallel(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    parts: list[list[str]] = [[] for _ in range(groups)]
+    for name in instance:
+        parts[place[name]].append(name)
+    return enumerate(map(tuple, parts))
+
+
+def _split_sequence(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    numbers = [place[name] for name in instance]
+    if all(one <= other for one, other in pairwise(numbers)):
+        return _split_parallel(instance, place, groups)
+    ends = _best_ends(numbers, groups)
+    begins = [0, *ends[:-1]]
+    return [(number, tuple(name for name in instance[begin:end] if place[name] == number))
+            for number, (begin, end) in enumerate(zip(begins, ends, strict=True))]
+
+
+def _best_ends(numbers: Sequence[int], groups: int) -> list[int]:
+    """Where the stretch of each group ends, so that most phases lie in the stretch of their own group; the earliest
+    ends of equally good ones."""
+    kept = [0] * (len(numbers) + 1)  # phases in their own stretch, up to each place, with the groups so far
+    choices: list[list[int]] = []
+    for group in range(groups):
+        best, begin, now, here = [], 0, [], kept[0]
+        for end in range(len(numbers) + 1):
+            if end:
+                here += numbers[end - 1] == group
+            if kept[end] > here:
+                begin, here = end, kept[end]
+            now.append(here)
+            best.append(begin)
+        kept, choices = now, [*choices, best]
+    ends = [len(numbers)]
+    for best in reversed(choices[1:]):
+        ends.append(best[ends[-1]])
+    return ends[::-1]
+
+
+def _split_loop(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    """Runs of phases of one group. What begins or ends with a redo part, or goes from one to another, ran the body
+    without a trace of it."""
+    runs = [(number, tuple(names)) for number, names in groupby(instance, place.__getitem__)]
+    before = 1
+    for number, names in runs:
+        if before and number:
+            yield 0, ()
+        yield number, names
+        before = number
+    if before:
+        yield 0, ()
+
+
+_SPLITS: dict[str, Callable[[Instance, Mapping[str, int], int], Parts]] = {
+    "exclusive": _split_exclusive, "sequence": _split_sequence, "parallel": _split_parallel, "loop": _split_loop}

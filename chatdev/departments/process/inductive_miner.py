@@ -23,9 +23,18 @@ from itertools import islice
 from typing import NamedTuple
 
 from chatdev.departments.process.conformance import Beginnings, Quality, measure_fitness
-from chatdev.departments.process.cuts import Cut, find_cut, find_cuts, find_order_cut
-from chatdev.departments.process.directly_follows import FollowsGraph, build_graph, drop_infrequent, order_phases
-from chatdev.departments.process.log_split import project, split_log
+from chatdev.departments.process.cuts import (
+    Cut,
+    FollowsGraph,
+    build_graph,
+    drop_infrequent,
+    find_cut,
+    find_cuts,
+    find_order_cut,
+    order_phases,
+    project,
+    split_log,
+)
 from chatdev.departments.process.process_tree import (
     MOST_DEPTH,
     SILENT,

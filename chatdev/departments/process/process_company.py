@@ -3,21 +3,41 @@ with."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
-from chatdev.config.load import is_installed
+from chatdev.config.load import is_installed, load_company
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig, ProcessStep, names_written
-from chatdev.departments.process.experience import EXAMPLES, Experience, gather_experience
-from chatdev.departments.process.instances import Hallucination, check_instance, read_instance
-from chatdev.departments.process.pool import InstanceOutcome, count_outcomes, read_export
-from chatdev.departments.process.pool_statistics import PoolEntry
-from chatdev.departments.process.process_tree import Instance
-from chatdev.errors import ConfigError
+from chatdev.departments.process.describe import describe
+from chatdev.departments.process.inductive_miner import mine
+from chatdev.departments.process.instances import (
+    MOST_PHASES,
+    Hallucination,
+    check_instance,
+    format_instance,
+    read_instance,
+)
+from chatdev.departments.process.pool import (
+    LEAST_SUCCESS,
+    InstanceOutcome,
+    PoolEntry,
+    choose_best,
+    count_instances,
+    count_outcomes,
+    find_outcomes,
+    read_export,
+)
+from chatdev.departments.process.process_tree import Instance, ProcessTree
+from chatdev.errors import ConfigError, ToolError, WorkspaceError
 from chatdev.paths import bundled_folder
+from chatdev.plain_values import load_json
+from chatdev.tools.base import PlaceInput, ToolContext, Verdict
+from chatdev.tools.function import tool
 
 STARTER = "starter.json"
 """In a company's folder: the pool that it comes with."""
@@ -117,3 +137,182 @@ class ProcessCompany:
         """What that pool teaches; None where it has none. Raises ConfigError."""
         return gather_experience(count_outcomes(self.starter_outcomes()), self.default,
                                  "the pool that the company comes with", chance=chance)
+
+
+# What is known of processes, as it is shown to the model that proposes the next one: the text of the model that was
+# mined from what worked, and some instances (Think-on-Process, §3.3 and figures 5 and 8).
+
+EXAMPLES = 5
+"""Instances that are shown beside a text; the paper shows ten where it has no text."""
+_LONGEST_TEXT = 20_000  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """`text` says what the mined model allows (empty: there is none, or it is not to be shown), `instances` are
+    examples, `origin` says in words where both come from."""
+
+    text: str
+    instances: tuple[Instance, ...]
+    origin: str
+
+    def to_json(self) -> str:
+        """As a file that `read_experience` reads."""
+        plain = {"text": self.text, "instances": [format_instance(one) for one in self.instances],
+                 "origin": self.origin}
+        return json.dumps(plain, ensure_ascii=False, indent=1) + "\n"
+
+
+Filter = Callable[[Sequence[PoolEntry]], Sequence[PoolEntry]]
+
+
+def mine_pool(entries: Sequence[PoolEntry], least: float = LEAST_SUCCESS, noise: float = 0.0) -> ProcessTree | None:
+    """The model of the instances to learn from (`choose_best`); None where there are none."""
+    best = count_instances(choose_best(entries, least))
+    return mine(best, noise) if best else None
+
+
+def gather_experience(entries: Sequence[PoolEntry], default: Sequence[str], origin: str, *, chance: Random,
+                      choose: Filter = choose_best) -> Experience | None:
+    """What a pool teaches: the text of the model of the entries that `choose` takes, its phases in the order of
+    `default`, and examples drawn among these entries, the likelier the oftener they succeeded. None where there are
+    none."""
+    best = choose(entries)
+    if not best:
+        return None
+    return Experience(describe(mine(count_instances(best)), default), _draw(best, chance), origin)
+
+
+def _draw(entries: Sequence[PoolEntry], chance: Random) -> tuple[Instance, ...]:
+    """Some instances without repetition, in the order in which they were drawn."""
+    left, drawn = list(entries), list[Instance]()
+    while left and len(drawn) < EXAMPLES:
+        [entry] = chance.choices(left, [max(entry.successes, 1) for entry in left])
+        left.remove(entry)
+        drawn.append(entry.instance)
+    return tuple(drawn)
+
+
+def read_experience(text: str, known: Collection[str], where: str) -> Experience:
+    """The experience that `to_json` wrote; `known` are the phases there are, `where` names the file in errors. Raises
+    ConfigError."""
+    try:
+        found = load_json(text)
+        words, origin = _text_of(found, "text"), _text_of(found, "origin")
+        instances = tuple(read_instance(str(one), known) for one in found["instances"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{where} holds no experience ({type(error).__name__}: {str(error)[:120]}); write one with "
+                          "`chatdev process describe --json`") from None
+    if unknown := sorted({name for one in instances for name in one if name not in known}):
+        raise ConfigError(f"{where}: its examples name phases that there are not: {', '.join(unknown)[:200]}; it was "
+                          "written for another company")
+    if len(words) > _LONGEST_TEXT or any(len(one) > MOST_PHASES for one in instances):
+        raise ConfigError(f"{where} is too long to be read by a model (the most are {_LONGEST_TEXT} characters of text "
+                          f"and {MOST_PHASES} phases of an example)")
+    return Experience(words, instances, origin)
+
+
+def _text_of(found: Any, name: str) -> str:
+    if not isinstance(found[name], str):
+        raise TypeError(f"`{name}` is no text")
+    return str(found[name])
+
+
+# The tools of a company that runs proposed processes: `process.recall`, `process.check`, `process.choose`.
+
+DEFAULT_POOL = "studies/ledger.sqlite#top"
+"""The place of experience that nobody needs to name: in the working folder, so what is there may be anybody's."""
+_LONGEST_SHOWN = 2000  # characters of a proposal that was refused; a part of a longer one would be another proposal
+
+
+def check_pool(place: str, company: CompanyConfig) -> None:
+    """Raise ConfigError where a place that somebody named holds no pool that the company could learn from."""
+    _read_pool(place, ProcessCompany.of(company).default)
+
+
+@tool(reads=(), places={"pool": PlaceInput(DEFAULT_POOL, check_pool)})
+def recall(context: ToolContext) -> dict[str, Any]:
+    """Gather what is known of processes: the input `experience`, else the user's pool, else the one that the company
+    comes with, else its author's examples.
+
+    Returns `phases` (name, what it is about, what it needs), `text` (what worked, in words), `instances` (examples, as
+    `A → B`) and `origin`, from where that is; with `notes` where the default pool cannot be read, and so teaches
+    nothing.
+    """
+    company, notes = _company(context), list[str]()
+    try:
+        found = _find_experience(context, company, notes)
+    except (ConfigError, WorkspaceError) as error:
+        raise ToolError(str(error)) from error
+    phases = [{"name": name, "about": company.config.phases[name].about, "needs": company.list_needs(name)}
+              for name in company.default]
+    return {"phases": phases, "text": found.text,
+            "instances": list(map(format_instance, found.instances)), "origin": found.origin,
+            **({"notes": notes} if notes else {})}
+
+
+@tool(reads=(PROPOSED, "proposal?"))
+def check(context: ToolContext) -> Verdict:
+    """Check that the process which was proposed can be run: its phases exist, and each finds what it reads.
+
+    Of the verdict, `instance` is the process, and `refused` all proposals so far that could not be run.
+    """
+    company = _company(context)
+    instance = company.read(str(context.values[PROPOSED]))
+    faults = company.check(instance)
+    before = (context.values.get("proposal") or {}).get("refused", [])
+    report = "; ".join(fault.describe() for fault in faults)
+    kinds = sorted({fault.kind for fault in faults})
+    text = format_instance(instance)
+    refused = {"instance": text if len(text) <= _LONGEST_SHOWN else "", "kinds": kinds, "report": report}
+    return Verdict(not faults, report or format_instance(instance), float(not faults),
+                   {"instance": list(instance), "refused": [*before, refused] if faults else before})
+
+
+@tool(reads=("proposal?",))
+def choose(context: ToolContext) -> list[str]:
+    """Choose the process that is run: the input `process`, else what was proposed if that can be run, else the default
+    one. A given process that cannot be run is an error."""
+    company = _company(context)
+    if given := str(context.inputs.get("process") or ""):
+        instance = company.read(given)
+        if faults := company.check(instance):
+            raise ToolError(f"the input `process` cannot be run: {'; '.join(fault.describe() for fault in faults)}")
+        return list(instance)
+    proposal = context.values.get("proposal") or {}
+    return list(proposal["instance"] if proposal.get("passed") else company.default)
+
+
+def _company(context: ToolContext) -> ProcessCompany:
+    """The company of the run."""
+    try:
+        return ProcessCompany.of(load_company(context.run_folder / "company.yaml"))
+    except ConfigError as error:
+        raise ToolError(str(error)) from error
+
+
+def _find_experience(context: ToolContext, company: ProcessCompany, notes: list[str]) -> Experience:
+    if given := context.inputs.get("experience"):
+        return read_experience(str(given), company.default, "the input `experience`")
+    task, default = str(context.inputs.get("task") or ""), company.default
+    chance = Random(task)  # a run that is repeated shows the same examples
+    outcomes: list[InstanceOutcome] = []
+    if place := str(context.inputs.get("pool") or "").strip():
+        try:
+            outcomes = _read_pool(place, default)
+        except (ConfigError, WorkspaceError) as error:
+            if place != DEFAULT_POOL:
+                raise
+            notes.append(f"nothing is learnt from the pool {place}: {error}")
+    url, _, name = place.rpartition("#")
+    if found := gather_experience(count_outcomes(outcomes), default, f"the pool {name!r} of {url}", chance=chance):
+        return found
+    return company.starter_experience(chance) or company.first_experience(chance)
+
+
+def _read_pool(place: str, phases: Sequence[str]) -> list[InstanceOutcome]:
+    """The outcomes of the pool at a place, `FILE#NAME`; none where there is none. Raises as `find_outcomes` does."""
+    url, _, name = place.rpartition("#")
+    if not (url and name):
+        raise ConfigError(f"the input `pool` is {place!r:.200}; write it as FILE#NAME, e.g. {DEFAULT_POOL}")
+    return find_outcomes(url, name, phases) or []

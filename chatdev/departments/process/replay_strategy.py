@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import Any
 
-from chatdev.departments.process.pool_statistics import PoolEntry
+from chatdev.departments.process.pool import PoolEntry
 from chatdev.departments.process.process_tree import Instance
 from chatdev.errors import ConfigError
 

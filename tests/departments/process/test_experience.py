@@ -7,8 +7,14 @@ from random import Random
 import pytest
 
 from chatdev.departments.process.conformance import accepts
-from chatdev.departments.process.experience import EXAMPLES, Experience, gather_experience, mine_pool, read_experience
-from chatdev.departments.process.pool_statistics import PoolEntry
+from chatdev.departments.process.pool import PoolEntry
+from chatdev.departments.process.process_company import (
+    EXAMPLES,
+    Experience,
+    gather_experience,
+    mine_pool,
+    read_experience,
+)
 from chatdev.departments.process.read_description import read_description
 from chatdev.errors import ConfigError
 

@@ -17,7 +17,7 @@ import chatdev
 from chatdev import Company, ConsentMissing, Run
 from chatdev.config.trust_record import add_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool
-from chatdev.departments.process.process_tools import DEFAULT_POOL
+from chatdev.departments.process.process_company import DEFAULT_POOL
 from chatdev.errors import ConfigError
 from tests.departments.process.office import COMPANY, REPLIES, SHORT, TASK
 from tests.support.chat_server import ChatServer

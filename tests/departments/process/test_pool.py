@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.process.pool import NOT_DEVELOPED, InstanceOutcome, InstancePool, count_outcomes
-from chatdev.departments.process.pool_statistics import PoolEntry
+from chatdev.departments.process.pool import NOT_DEVELOPED, InstanceOutcome, InstancePool, PoolEntry, count_outcomes
 from chatdev.errors import ConfigError
 
 PHASES = ("DemandAnalysis", "Coding", "Manual")

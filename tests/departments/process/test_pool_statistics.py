@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.process import replay
 from benchmarks.process.pools import PHASES
-from chatdev.departments.process.pool_statistics import (
+from chatdev.departments.process.pool import (
     MOST_LEARNT,
     PoolEntry,
     choose_best,

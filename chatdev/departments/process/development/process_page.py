@@ -17,11 +17,12 @@ from chatdev.departments.process.development import process_plots
 from chatdev.departments.process.flow_graph import draw_flow, draw_picture
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.instances import format_instance
-from chatdev.departments.process.pool import InstanceOutcome, count_outcomes
-from chatdev.departments.process.pool_statistics import (
+from chatdev.departments.process.pool import (
+    InstanceOutcome,
     PoolEntry,
     choose_best,
     count_instances,
+    count_outcomes,
     filter_entries,
     measure_diversity,
 )

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from statistics import fmean, median
 
-from chatdev.departments.process.pool import InstanceOutcome
-from chatdev.departments.process.pool_statistics import PoolEntry, measure_diversity
+from chatdev.departments.process.pool import InstanceOutcome, PoolEntry, measure_diversity
 from chatdev.departments.process.process_tree import Instance
 from chatdev.departments.process.replay_strategy import STRATEGIES, choose
 from chatdev.evaluation.plots import COLOURS, INK, drawing

@@ -9,10 +9,9 @@ from random import Random
 
 from chatdev.departments.process.development.planned_tasks import DEVELOPS_NOTHING, PlannedTask, plan_tasks
 from chatdev.departments.process.development.stages import latest_tasks
-from chatdev.departments.process.experience import Experience, gather_experience
 from chatdev.departments.process.instances import format_instance
 from chatdev.departments.process.pool import InstanceOutcome, count_outcomes
-from chatdev.departments.process.process_company import ProcessCompany
+from chatdev.departments.process.process_company import Experience, ProcessCompany, gather_experience
 from chatdev.departments.process.replay_strategy import plan_replays
 from chatdev.errors import ConfigError
 from chatdev.evaluation.tasks import Task

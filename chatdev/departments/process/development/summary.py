@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from chatdev.departments.process.pool_statistics import measure_diversity
+from chatdev.departments.process.pool import measure_diversity
 from chatdev.departments.process.process_tree import Instance
 from chatdev.evaluation.reporting.statistics import MeanEstimate, estimate
 
