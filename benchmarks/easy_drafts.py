@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.study import markdown_table
-from chatdev.departments.software.evaluation.easy_tasks import EasyTask
-from chatdev.departments.software.evaluation.recorded_drafts import drafts, try_draft
+from chatdev.departments.software.evaluation.easy_tier import EasyTask, drafts, try_draft
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
 from chatdev.packages.supply import Supply

@@ -20,8 +20,7 @@ from typing import Any
 from benchmarks.easy_drafts import drafts_table, worth_of_drafts
 from benchmarks.local_study import MODEL, LocalStudy, main
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results
-from chatdev.departments.software.evaluation.easy_tasks import NO_EXAMPLE, SETS, EasyTask, load_easy_tasks
-from chatdev.departments.software.evaluation.easy_tier import EasyTier
+from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, SETS, EasyTask, EasyTier, load_easy_tasks
 
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
 OPENED, SEEN = "opened", 12

@@ -18,8 +18,7 @@ from typing import Any
 
 from benchmarks.easy_local import AGAIN, CHAIN, study_of, tasks_of
 from benchmarks.study import RESULTS_FOLDER, KeptStudy, markdown_table
-from chatdev.departments.software.evaluation.easy_tasks import NO_EXAMPLE, EasyTask
-from chatdev.departments.software.evaluation.recorded_drafts import drafts, try_draft
+from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, EasyTask, drafts, try_draft
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
 from chatdev.evaluation.trial import Check

@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.mutations import mutants
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
 from benchmarks.trial_cases import SEED, Subject, check_program, count_examples, subjects
-from chatdev.departments.software.evaluation.easy_tasks import SETS, load_easy_tasks
+from chatdev.departments.software.evaluation.easy_tier import SETS, load_easy_tasks
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox

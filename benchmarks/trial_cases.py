@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.mutations import mutants
 from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
 from chatdev.departments.software.cases.extract import read_request
-from chatdev.departments.software.evaluation.easy_tasks import NO_EXAMPLE, load_easy_tasks
+from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, load_easy_tasks
 from chatdev.departments.software.evaluation.srdd import Srdd
 from chatdev.departments.software.trial.plan import any_command
 from chatdev.evaluation.trial import Accept, Check, load_hidden_test, program_copy

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from chatdev.departments.software.evaluation.metrics import code_text, consistency
+from chatdev.departments.software.evaluation.quality import code_text, consistency
 from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.evaluation.embedding import EndpointEmbedder, LexicalEmbedder
 from chatdev.llm.connection import Endpoint

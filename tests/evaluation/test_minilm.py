@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.software.evaluation.metrics import consistency
+from chatdev.departments.software.evaluation.quality import consistency
 from chatdev.errors import ConfigError
 from chatdev.evaluation.embedding import Vector, embedder_of
 from tests.evaluation.texts import FOURIER, TODO, TODO_CODE

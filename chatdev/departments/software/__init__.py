@@ -14,7 +14,7 @@ department = Department(
         "software.language": "chatdev.departments.software.request:language",
         "software.mend": "chatdev.departments.software.reading.mend:mend",
         "software.modality": "chatdev.departments.software.request:modality",
-        "software.packages": "chatdev.departments.software.reading.packages:packages",
+        "software.packages": "chatdev.departments.software.reading.static:packages",
         "software.read": "chatdev.departments.software.workbench:read",
         "software.run": "chatdev.departments.software.run:run",
         "software.search": "chatdev.departments.software.workbench:search",

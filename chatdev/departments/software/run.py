@@ -18,13 +18,19 @@ from chatdev.departments.software.toolchains.toolchain import (
     toolchain_of,
 )
 from chatdev.departments.software.toolchains.verdict import Finding, prior_state, verdict
-from chatdev.departments.software.trial.agreed import AgreedTrial, read_checks, try_checks
+from chatdev.departments.software.trial.agreed import AgreedTrial, find_faults, read_checks, try_checks
 from chatdev.departments.software.trial.plan import Plan, any_command, plan_of
 from chatdev.departments.software.trial.sense import is_at_fault, refuses_as_asked
-from chatdev.departments.software.trial.shown import show_case, show_contradictions, show_start, show_trial, show_unfit
+from chatdev.departments.software.trial.shown import (
+    Trial,
+    TriedStart,
+    show_case,
+    show_contradictions,
+    show_start,
+    show_trial,
+    show_unfit,
+)
 from chatdev.departments.software.trial.trial import try_plan
-from chatdev.departments.software.trial.tried import Trial, TriedStart
-from chatdev.departments.software.trial.using import find_faults
 from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
 from chatdev.tools.function import tool
 from chatdev.workspace.file_tree import write_file

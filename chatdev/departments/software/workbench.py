@@ -15,7 +15,7 @@ from chatdev.departments.software.drivers.drive import Driven
 from chatdev.departments.software.drivers.step import MOST_STEPS, Step, read_steps
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, toolchain_of
 from chatdev.departments.software.toolchains.verdict import verdict
-from chatdev.departments.software.trial.using import UsedCheck, describe_step
+from chatdev.departments.software.trial.agreed import UsedCheck, describe_step
 from chatdev.tools.base import ToolContext, template
 from chatdev.tools.function import tool
 from chatdev.workspace.python_errors import stable_text

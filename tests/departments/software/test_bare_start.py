@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.software.toolchains.bare_start import rule_of_lack
+from chatdev.departments.software.toolchains.python import rule_of_lack
 from chatdev.sandbox.base import Execution, SandboxJob
 from tests.departments.software.conftest import Judge
 

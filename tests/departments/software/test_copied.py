@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.software.cases.case import Start
-from chatdev.departments.software.cases.tester import copied_cases
+from chatdev.departments.software.cases.copied import copied_cases
 from chatdev.departments.software.trial.plan import any_command, plan_of
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext

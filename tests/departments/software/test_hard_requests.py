@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from chatdev.departments.software.cases.copied import copied_cases
 from chatdev.departments.software.cases.extract import read_request
 from chatdev.departments.software.cases.likely import likely_examples
-from chatdev.departments.software.cases.tester import copied_cases
 from chatdev.departments.software.cases.whole import stands_whole
 from chatdev.departments.software.trial.plan import any_command
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.keeping import BEGIN, END, PAGE, RESULTS, read_cases, table, try_case
 from benchmarks.study import read_results
 from chatdev.departments.software.cases.case import Start
-from chatdev.departments.software.trial.listing import Listing
+from chatdev.departments.software.trial.keeping import Listing
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry

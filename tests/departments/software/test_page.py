@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.software.toolchains.page import insert_preamble, judge_page, missing_files
+from chatdev.departments.software.toolchains.toolchain import insert_preamble, judge_page, missing_files
 from chatdev.sandbox.base import Execution
 
 SHOWN = "<html><head></head><body><p>Hi</p></body></html>"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.software.cases.case import Start
-from chatdev.departments.software.cases.tester_lines import PYTHON_COMMAND
+from chatdev.departments.software.cases.copied import PYTHON_COMMAND
 from chatdev.departments.software.drivers.step import Step
 from chatdev.departments.software.toolchains.toolchain import build_and_start
 from chatdev.departments.software.toolchains.verdict import Finding

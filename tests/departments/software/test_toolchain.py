@@ -9,11 +9,16 @@ import pytest
 
 from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.drivers.step import Step
-from chatdev.departments.software.toolchains.page import PageToolchain
 from chatdev.departments.software.toolchains.project import Project
 from chatdev.departments.software.toolchains.python import PythonToolchain
 from chatdev.departments.software.toolchains.table import TableToolchain
-from chatdev.departments.software.toolchains.toolchain import NoToolchain, build_and_start, judge, toolchain_of
+from chatdev.departments.software.toolchains.toolchain import (
+    NoToolchain,
+    PageToolchain,
+    build_and_start,
+    judge,
+    toolchain_of,
+)
 from chatdev.departments.software.toolchains.verdict import Finding
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import SandboxJob

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.study import RESULTS_FOLDER, ROOT, read_results
 from benchmarks.trial_cases import BEGIN, END, Subject, subjects, table, try_program
 from chatdev.departments.software.cases.wording import wording
-from chatdev.departments.software.evaluation.easy_tasks import NO_EXAMPLE
+from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE
 from chatdev.sandbox.kinds import find_sandbox
 
 STUDY = read_results(RESULTS_FOLDER / "trial_cases.json")

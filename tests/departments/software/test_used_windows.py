@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.software.trial.using import lacking_buttons
+from chatdev.departments.software.trial.agreed import lacking_buttons
 from tests.departments.software.conftest import Drive, Use
 from tests.support.products import CALCULATOR
 

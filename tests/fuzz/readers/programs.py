@@ -6,17 +6,15 @@ from __future__ import annotations
 from contextlib import suppress
 
 from chatdev.departments.software.cases.case import MOST_CASES, MOST_STARTS, cases_from_value
+from chatdev.departments.software.cases.copied import copied_cases, example_lines, examples, plan_lines, starts_of
 from chatdev.departments.software.cases.extract import read_request
-from chatdev.departments.software.cases.tester import copied_cases
-from chatdev.departments.software.cases.tester_lines import example_lines, examples, plan_lines, starts_of
 from chatdev.departments.software.knowledge import importable
-from chatdev.departments.software.reading.packages import packages_needed
 from chatdev.departments.software.reading.placeholders import placeholders
 from chatdev.departments.software.reading.python_writing import written_names
 from chatdev.departments.software.reading.slips import mend_python
-from chatdev.departments.software.reading.static import data_errors, undefined_names
+from chatdev.departments.software.reading.static import data_errors, packages_needed, undefined_names
 from chatdev.departments.software.request import kind_wanted, language_wanted
-from chatdev.departments.software.toolchains.page import insert_preamble, judge_page, missing_files
+from chatdev.departments.software.toolchains.toolchain import insert_preamble, judge_page, missing_files
 from chatdev.departments.software.toolchains.verdict import Finding as VerdictFinding
 from chatdev.departments.software.toolchains.verdict import facts_of, rule_of, verdict
 from chatdev.departments.software.trial.plan import any_command

@@ -12,7 +12,7 @@ from chatdev.config.settings import keep_dotenvs, read_dotenv, user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
 from chatdev.config.trust_record import read_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
-from chatdev.departments.software.evaluation.metrics import paper_code_text, paper_completeness
+from chatdev.departments.software.evaluation.quality import paper_code_text, paper_completeness
 from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder

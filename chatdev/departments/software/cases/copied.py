@@ -7,21 +7,29 @@ pieces between marks, or the end of a sentence that says so. Half of an output w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
+from chatdev.departments.software.cases.case import MOST_CASES, MOST_STARTS, Case, Start, cases_from_value
+from chatdev.departments.software.cases.comparison import certain_starts
 from chatdev.departments.software.cases.wording import (
     COLONS,
+    FILE_NAME,
     MARK,
     begins_with,
+    is_readable,
     is_unmistakable,
     last_clause,
     last_sentence,
+    new_files,
     request_says,
     rows_of,
     says,
+    status_in,
 )
 
 Meaning = Literal["printed", "typed", "holds"]
@@ -229,3 +237,193 @@ def _plain(line: str, *, margin: bool = True) -> str:
     line = line.strip()
     line = _MARGIN.sub("", line, count=1) if margin and _MARGIN.match(line) else line
     return " ".join(_MARKS.sub(MARK, line).split()).strip()
+
+
+# The examples that a Tester copied out of a request: what stands there letter by letter holds, what does not is a
+# guess.
+
+_FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
+_MOST_PARTS = 2 * MOST_CASES
+
+
+def copied_cases(value: object, request: str, command: str) -> list[Case]:
+    """The cases of a Tester's examples: JSON cases, or lines such as `COMMAND => OUTPUT`, of which everything that is
+    expected stands in the request."""
+    if not is_readable(request):
+        return []
+    source = CopiedRequest(request, command)
+    found: list[Case] = []
+    for part in islice(_parts(value), _MOST_PARTS):
+        known = [case.acts for case in found]
+        found += [case for case in _cases_of_part(part, source, command) if case.expects and case.acts not in known]
+    return found[:MOST_CASES]
+
+
+def _cases_of_part(part: object, request: CopiedRequest, command: str) -> list[Case]:
+    if isinstance(part, Mapping) and _FIELDS & part.keys():
+        cases = cases_from_value(part, "tester", command)
+        return [copied for case in cases for copied in _copied_parts(case, request)]
+    return [Case("tester", (start,)) for start in examples(example_lines([part]), request.text, command)]
+
+
+def _parts(value: object) -> Iterator[object]:
+    """The single examples: of a list, also where it stands in a field of an object."""
+    if isinstance(value, Mapping) and not _FIELDS & value.keys():
+        lists = [part for part in value.values() if isinstance(part, list | tuple)]
+        if len(lists) == 1:
+            value = lists[0]
+    yield from value if isinstance(value, list | tuple) else [value]
+
+
+def _copied_parts(case: Case, request: CopiedRequest) -> list[Case]:
+    """The case; where some of it is made up, and the program keeps nothing from one start to the next, what is copied
+    of its starts, each by itself."""
+    if (whole := _copied_case(case, request)) or says("remembers", request.text):
+        return [whole] if whole else []
+    parts = (replace(case, starts=(start,)) for start in case.starts)
+    return [copied for part in parts if (copied := _copied_case(part, request))]
+
+
+def _copied_case(case: Case, request: CopiedRequest) -> Case | None:
+    """The case, if all that it types, finds and expects stands in the request."""
+    case = _put_files(case, request.text)
+    starts = certain_starts(case.starts, case.files, request.text)
+    sound = all(request.shows(text, "holds") for text in case.files.values()) and all(
+        _is_copied(start, request) for start in case.starts)
+    return replace(case, starts=tuple(starts)) if starts and sound else None
+
+
+def _put_files(case: Case, request: str) -> Case:
+    """The case with its files where they belong: what the program makes is there in the end. Files that cannot be a
+    user's do not count, nor empty ones: small models show the program itself, too."""
+    files = {name: text for name, text in case.files.items()
+             if FILE_NAME.fullmatch(name) and name in request and text.strip()}
+    made = {name: files.pop(name) for name in files.keys() & new_files(request)}
+    *before, last = case.starts
+    return replace(case, files=files, starts=(*before, replace(last, writes={**made, **last.writes})))
+
+
+def _is_copied(start: Start, request: CopiedRequest) -> bool:
+    """Whether what a start prints stands behind its command, before the next one, and all else somewhere."""
+    if start.status and status_in(request.text) != start.status:
+        return False
+    if start.stdin and not request.shows(start.stdin, "typed"):
+        return False
+    if not all(name in request.text and request.shows(text, "holds") for name, text in start.writes.items()):
+        return False
+    places = request.places_of(start.arguments)
+    if start.prints is None:
+        return bool(places)
+    return any(request.shows(start.prints, "printed", place, before_command=True, given=start.arguments)
+               for place in places)
+
+
+# What a Tester writes down as lines, to try a program: commands that start it, and lines typed into it.
+
+_MOST_EXAMPLES = 200  # lines; each is looked for in the whole request
+PYTHON_COMMAND = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"
+"""How a person starts a Python program, as a pattern."""
+_OPERATOR = re.compile(r"[|&;<>]+")
+_TYPED = {"command", "commands", "cmd", "run", "type", "typed", "types", "input", "inputs", "stdin", "line", "lines",
+          "keys", "steps"}
+_PRINTED = {"prints", "printed", "output", "expected", "expects", "result", "stdout"}
+"""What models call the fields of an object that stands where a line was asked for."""
+
+
+def plan_lines(plan: object) -> Iterator[str]:
+    """The lines of a plan as a model wrote it: texts and numbers, also in further lists, and objects that have a
+    command or what is typed under a usual name. Whatever else stands there is no line."""
+    waiting = [plan]
+    while waiting:  # no recursion: a model may nest them beyond reason
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, int | float) and not isinstance(part, bool):
+            yield str(part)
+        elif isinstance(part, list | tuple):
+            waiting += reversed(part)
+        elif isinstance(part, Mapping):
+            waiting += reversed(_fields(part, _TYPED))
+
+
+def example_lines(plan: object) -> Iterator[str]:
+    """The same of examples, in which an object may have the command and what it prints: `COMMAND => OUTPUT`."""
+    for part in plan if isinstance(plan, list | tuple) else [plan]:
+        typed, printed = (list(plan_lines(_fields(part, names))) for names in (_TYPED, _PRINTED))
+        yield from [f"{typed[0]} => {printed[0]}"] if len(typed) == len(printed) == 1 else plan_lines(part)
+
+
+def _fields(plan: object, names: set[str]) -> list[object]:
+    entries = plan.items() if isinstance(plan, Mapping) else ()
+    return [value for name, value in entries if str(name).casefold() in names]
+
+
+def examples(lines: Iterable[str], request: str, command: str = PYTHON_COMMAND) -> list[Start]:
+    """The starts of lines such as `python main.py 3 4 => 7`, of which both halves stand in the request letter by
+    letter, each between backticks where it has any: what somebody made up, or worked out, is no promise. The first line
+    about a command counts."""
+    found = dict[str, Start]()
+    spans, plain = {*map(plain_text, re.findall("`([^`]+)`", request))}, plain_text(request)
+    for line in islice(lines, _MOST_EXAMPLES):
+        start, arrow, printed = map(plain_text, line.partition("=>"))
+        if arrow and start not in found and all(_is_quoted(part, spans, plain) for part in (start, printed)):
+            first, *_ = starts_of([start], command)
+            found[start] = replace(first, prints=printed)
+    return [start for start in found.values() if not start.stdin][:MOST_STARTS]
+
+
+def plain_text(text: str) -> str:
+    """A text without the quotes that are put around code, with single blanks."""
+    return " ".join(text.replace("`", " ").split())
+
+
+def _is_quoted(part: str, spans: Collection[str], plain: str) -> bool:
+    if spans:
+        return part in spans
+    return bool(part and re.search(rf"(?<!\w){re.escape(part)}(?!\w)", plain))
+
+
+def starts_of(lines: Iterable[str], command: str = PYTHON_COMMAND) -> list[Start]:
+    """The starts of a plan. A line such as `python main.py add "Buy milk"` starts the program, whatever its file is
+    called (`command` is the pattern of what stands before the arguments); each other line is typed into the program
+    started last, or into a start without arguments before any.
+
+    What a shell would do with a command (pipes, redirections, a second command) is left out: no shell runs it.
+    """
+    pattern = re.compile(rf"(?:\$\s*)?(?:{command})(?=\s|$)(?P<rest>.*)", re.DOTALL)
+    found: list[tuple[tuple[str, ...], list[str]]] = []
+    for line in map(_quoted_code, lines):
+        start = pattern.fullmatch(line)
+        if start:
+            found.append((_arguments(start["rest"]), []))
+        elif line:
+            if not found:
+                found.append(((), []))
+            found[-1][1].append(line.removeprefix("> "))
+    return [Start(arguments, "".join(f"{line}\n" for line in typed) or None)
+            for arguments, typed in found[:MOST_STARTS]]
+
+
+def _quoted_code(line: str) -> str:
+    """The line, without the quotes that are put around code and what is said after them."""
+    quoted = re.match("`([^`]+)`", line.strip())
+    return (quoted[1] if quoted else line.strip().strip("`")).strip()
+
+
+def _arguments(text: str) -> tuple[str, ...]:
+    """The words of a command up to the first shell operator or comment; a quote that is never closed is a character."""
+    for posix in (True, False):
+        words = shlex.shlex(text, posix=posix, punctuation_chars="|&;<>")
+        words.whitespace_split = True
+        try:
+            return tuple(_words_before_operator(words))
+        except ValueError:
+            continue
+    return tuple(text.split())
+
+
+def _words_before_operator(words: Iterable[str]) -> Iterable[str]:
+    for word in words:
+        if _OPERATOR.fullmatch(word):
+            return
+        yield word

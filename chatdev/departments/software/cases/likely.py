@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from chatdev.departments.software.cases.certainty import answers_in
+from chatdev.departments.software.cases.comparison import answers_in
 from chatdev.departments.software.cases.likely_example import LikelyExample, LikelyStart
 from chatdev.departments.software.cases.places import (
     ARROW,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chatdev.departments.software.cases.command_line import split_words
+from chatdev.departments.software.cases.case import split_words
 from chatdev.departments.software.cases.wording import (
     COLONS,
     MARK,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
-from chatdev.departments.software.cases.command_line import PROMPT
+from chatdev.departments.software.cases.case import PROMPT
 
 _DOCUMENT = re.compile(r"(?<!<)<<(?P<tabs>-?)[ \t]*(?P<mark>['\"]?)(?P<end>\w{1,40})(?P=mark)(?![\w<'\"])")
 _CONTINUED = re.compile(r"[ \t]*>(?: |$)")

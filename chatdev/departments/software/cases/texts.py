@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
-from chatdev.departments.software.cases.layout import without_margin
-from chatdev.departments.software.cases.passage import label_role
+from chatdev.departments.software.cases.layout import label_role, without_margin
 from chatdev.departments.software.cases.places import (
     ASIDE,
     BARE,

@@ -10,8 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from chatdev.departments.software.cases.layout import without_margin
-from chatdev.departments.software.cases.passage import label_role
+from chatdev.departments.software.cases.layout import label_role, without_margin
 from chatdev.departments.software.cases.places import (
     ARROW,
     BARE,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.departments.software.evaluation.easy_tier import EasyTier
-from chatdev.departments.software.evaluation.metrics import code_text
-from chatdev.departments.software.evaluation.quality import measure
+from chatdev.departments.software.evaluation.quality import code_text, measure
 from chatdev.evaluation.measure import Bench, Row
 from chatdev.evaluation.tasks import Task, load_tasks
 from chatdev.evaluation.trial import find_hidden_test, load_hidden_test

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from chatdev.departments.software.cases.case import Start
-from chatdev.departments.software.cases.tester_lines import PYTHON_COMMAND
+from chatdev.departments.software.cases.copied import PYTHON_COMMAND
 from chatdev.departments.software.drivers.drive import Driven
 from chatdev.departments.software.drivers.step import Step
-from chatdev.departments.software.reading.static import data_errors, undefined_names
-from chatdev.departments.software.toolchains.bare_start import rule_of_lack
-from chatdev.departments.software.toolchains.drive import drive_service, drive_window
+from chatdev.departments.software.reading.static import all_written_names, data_errors, undefined_names
 from chatdev.departments.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
+from chatdev.departments.software.toolchains.project import drive_service, drive_window
 from chatdev.departments.software.toolchains.verdict import (
     Finding,
     facts_of,
@@ -32,7 +32,7 @@ from chatdev.packages.supply import Supply
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.workspace.languages import importable_modules, is_library
-from chatdev.workspace.python_errors import last_traceback, syntax_errors
+from chatdev.workspace.python_errors import Trace, last_traceback, syntax_errors
 from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry
 
@@ -187,3 +187,53 @@ def _entry_of(files: Mapping[str, bytes]) -> EntryPoint:
     entry = find_entry(files)
     is_program = entry.path is None or PurePosixPath(entry.path).name in _STARTS or has_main_guard(files[entry.path])
     return entry if is_program or not is_library(files) else EntryPoint(None)
+
+
+# Whether a Python program that crashed when it was started with nothing lacked only what its users give it:
+# arguments, input, or a file of theirs. A right program need not expect to get nothing.
+
+_ARGUMENTS = ("1",) * 8
+_INPUT = "1 1\n" * 8
+_READS_ARGUMENTS = re.compile(rb"\bargv\b")
+_READS_INPUT = re.compile(rb"\bstdin\b|\binput\(|\bfileinput\b")
+_MISTAKES = {"NameError", "UnboundLocalError", "AttributeError", "ImportError", "ModuleNotFoundError", "SyntaxError",
+             "RecursionError", "NotImplementedError"}
+"""What no input explains."""
+_NO_SUCH_FILE = re.compile(r"FileNotFoundError: .*: '(?P<name>[^'/\\]+)'$")
+
+
+def rule_of_lack(execution: Execution, files: Mapping[str, bytes], job: SandboxJob,
+                 run: Callable[[SandboxJob], Execution]) -> str | None:
+    """The rule for a program that crashed when `job` started it with nothing, where it only lacked something; None
+    where it is wrong. `run` starts it again."""
+    trace = last_traceback(execution.stderr)
+    if trace is None or trace.kind in _MISTAKES:
+        return None
+    if (found := _NO_SUCH_FILE.match(trace.exception)) and _is_only_read(found["name"], files):
+        return "lacks_file"
+    return "lacks_input" if _fails_otherwise(trace, files, job, run) else None
+
+
+def _fails_otherwise(trace: Trace, files: Mapping[str, bytes], job: SandboxJob,
+                     run: Callable[[SandboxJob], Execution]) -> bool:
+    """Whether the program, given what it reads, does not fail in the same way, nor by a plain mistake."""
+    takes_arguments, takes_input = (any(map(pattern.search, files.values()))
+                                    for pattern in (_READS_ARGUMENTS, _READS_INPUT))
+    if not (takes_arguments or takes_input):
+        return False
+    given = replace(job, argv=[*job.argv, *(_ARGUMENTS if takes_arguments else ())],
+                    stdin=_INPUT if takes_input else None)
+    other = last_traceback(run(given).stderr)
+    return other is None or (other.kind not in _MISTAKES and _failure(other) != _failure(trace))
+
+
+def _failure(trace: Trace) -> tuple[object, ...]:
+    """By what a failure is known again: where it happened, and how."""
+    return (*((frame.path, frame.line) for frame in trace.frames), trace.exception)
+
+
+def _is_only_read(name: str, files: Mapping[str, bytes]) -> bool:
+    """Whether the program nowhere writes a file of this name: then it is its user who has it. One that it keeps itself
+    may be missing at the first start, and a program must expect that."""
+    written = all_written_names(files)
+    return name not in files and name not in written and "" not in written

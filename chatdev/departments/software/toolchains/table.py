@@ -13,9 +13,8 @@ from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.drivers.drive import Driven
 from chatdev.departments.software.drivers.step import Step
 from chatdev.departments.software.reading.static import data_errors
-from chatdev.departments.software.toolchains.drive import drive_service, drive_window
 from chatdev.departments.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
-from chatdev.departments.software.toolchains.project import Project, find_program
+from chatdev.departments.software.toolchains.project import Project, drive_service, drive_window, find_program
 from chatdev.departments.software.toolchains.verdict import Finding, facts_of, is_given, rule_of_ending, verdict
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import BOX, Execution, SandboxJob

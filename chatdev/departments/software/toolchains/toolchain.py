@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import posixpath
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+from urllib.parse import unquote
 
 from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.drivers.drive import Driven
 from chatdev.departments.software.drivers.step import Step
 from chatdev.departments.software.toolchains.own_tests import OwnTests
-from chatdev.departments.software.toolchains.page import PageToolchain
+from chatdev.departments.software.toolchains.project import drive_page
 from chatdev.departments.software.toolchains.python import PythonToolchain
 from chatdev.departments.software.toolchains.table import TableToolchain
 from chatdev.departments.software.toolchains.verdict import Finding, is_given
 from chatdev.errors import ToolError, WorkspaceError
-from chatdev.sandbox.base import SandboxJob
+from chatdev.sandbox.base import Execution, SandboxJob
 from chatdev.sandbox.job_folder import remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.workspace.file_tree import explain_os_errors, write_file
 from chatdev.workspace.languages import has_python, language_of, languages, unsupported_languages
+from chatdev.workspace.python_errors import SourceError, stable_text
 
 
 class Toolchain(Protocol):
@@ -147,3 +151,146 @@ def judge(toolchain: Toolchain, context: ToolContext) -> Finding:
     """The first finding of check, build and start."""
     with build_and_start(toolchain, context) as (finding, _):
         return finding
+
+
+# The toolchain of pages: a browser opens one, and its console and its document are judged.
+
+_DOCTYPE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<!doctype[^>]*>)?", re.IGNORECASE)
+_LOADED = re.compile(r"""<(?:script\b[^>]{0,999}?\bsrc|link\b(?=[^>]{0,999}\bstylesheet\b)[^>]{0,999}?\bhref)"""
+                     r"""\s{0,99}=\s{0,99}["']?([^"'\s>]+)""", re.IGNORECASE)
+_FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_QUERY = re.compile(r"[?#].*")
+_CONSOLE = re.compile(r':CONSOLE:(?P<line>\d{1,9})\] "(?P<message>.{0,2000}?)", source: (?P<source>\S*+) \(\d+\)$',
+                      re.MULTILINE | re.DOTALL)
+_ERROR = re.compile(r"Uncaught|Access to .* blocked by CORS policy", re.DOTALL)
+_UNSEEN = re.compile(r"<(?P<tag>script|style|template|noscript)\b|<!--", re.IGNORECASE)
+_UNSEEN_ENDS = {tag: re.compile(rf"</{tag}\s*+>", re.IGNORECASE) for tag in ("script", "style", "template", "noscript")}
+_COMMENT_ENDS = re.compile("-->")
+_BODY, _BODY_ENDS = re.compile(r"<body\b", re.IGNORECASE), re.compile("</body>", re.IGNORECASE)
+_MOST_ERRORS = 5
+_ASKS = "asks for input"
+"""The error of a page that wants something typed, as the preamble of the table has it thrown."""
+
+
+class PageToolchain(TableToolchain):
+    """Implements `Toolchain` for a page: there is nothing to type, and nothing ends by itself."""
+
+    @property
+    def typed_command(self) -> str | None:
+        """None: nobody types a command to a page."""
+        return None
+
+    def start(self, folder: Path, start: Start, *, ends: bool = False) -> Finding:
+        """How the page opened. Nothing is typed."""
+        seconds = self._language.seconds
+        execution = self._sandbox.run(self._project.start_job(folder, seconds))
+        log = stable_text(execution.stderr, self._places(folder))
+        finding = judge_page(execution, log, self._project.files, self._project.entry.path or "")
+        facts = {"command": "", "seconds": int(seconds), **finding.facts}
+        return self._add_evidence(Finding(finding.rule, facts), execution)
+
+    def drive(self, folder: Path, steps: Sequence[Step]) -> Driven | None:
+        """How it went when somebody did these steps on the page as it was written; None without a browser for that."""
+        path = self._project.entry.path
+        return drive_page(self._sandbox, folder, path, self._project.files[path], steps) if path else None
+
+    def play(self, folder: Path, source: Path) -> SandboxJob:
+        """Pages are shown by the person's own browser: raises ToolError with the address."""
+        if path := self._project.entry.path:
+            raise ToolError(f"the software is a page: open {(source / path).resolve()} in a browser")
+        return super().play(folder, source)
+
+    def _obstacle(self) -> Finding | None:
+        path = self._project.entry.path
+        if path and (missing := missing_files(self._project.files, path)):
+            return Finding("missing_file", {"missing": missing})
+        return super()._obstacle()
+
+    def _additions(self) -> dict[str, bytes]:
+        """What a page needs that nobody looks at, too."""
+        path = self._project.entry.path
+        preamble = self._language.page.replace("{asks}", _ASKS)
+        opened = {path: insert_preamble(self._project.files[path], preamble)} if path else {}
+        return {**super()._additions(), **opened}
+
+
+def insert_preamble(document: bytes, preamble: str) -> bytes:
+    """The document with `preamble` in its first line, behind the doctype, so that all lines keep their numbers."""
+    end = _DOCTYPE.match(document)
+    place = end.end() if end else 0
+    return document[:place] + preamble.strip().encode() + document[place:]
+
+
+def missing_files(files: Mapping[str, bytes], path: str) -> list[str]:
+    """The scripts and style sheets that the page at `path` loads from the software, which has no such files."""
+    folder = posixpath.dirname(path)
+    local = [unquote(_QUERY.sub("", url)) for url in _loaded_urls(files, path) if not _FOREIGN.match(url)]
+    return [name for name in local if posixpath.normpath(posixpath.join(folder, name)) not in files]
+
+
+def judge_page(execution: Execution, stderr: str, files: Mapping[str, bytes], path: str) -> Finding:
+    """The finding on the page at `path`; `stderr` is the browser's log with paths of the software relative to it."""
+    errors = _errors(stderr, files)
+    if errors:
+        return _failure(errors, [url for url in _loaded_urls(files, path) if _FOREIGN.match(url)])
+    if execution.exceeded:
+        return Finding("exceeded", {"exceeded": execution.exceeded})
+    if execution.timed_out:
+        return Finding("never_loaded")
+    if execution.exit_status != 0:
+        return Finding("browser_failed", {"ending": execution.exit_status or execution.signal})
+    return Finding("empty_page" if _is_empty(execution) else "page_opened")
+
+
+def _failure(errors: list[SourceError], foreign: list[str]) -> Finding:
+    if errors[0].message.endswith(f"Error: {_ASKS}"):
+        return Finding("asks_for_input")
+    if foreign and "is not defined" in errors[0].message:
+        return Finding("missing_module", {"missing": foreign, "errors": errors})
+    return Finding("script_failed", {"errors": errors})
+
+
+def _loaded_urls(files: Mapping[str, bytes], path: str) -> list[str]:
+    return _LOADED.findall(files[path].decode("utf-8", errors="replace"))
+
+
+def _errors(stderr: str, files: Mapping[str, bytes]) -> list[SourceError]:
+    """The first uncaught errors on the console."""
+    said: list[Mapping[str, Any]] = [match.groupdict() for match in _CONSOLE.finditer(stderr)]
+    return [_source_error(entry, files) for entry in said if _ERROR.match(entry["message"])][:_MOST_ERRORS]
+
+
+def _source_error(entry: Mapping[str, str], files: Mapping[str, bytes]) -> SourceError:
+    path, line = unquote(entry["source"]), int(entry["line"])
+    lines = files.get(path, b"").decode("utf-8", errors="replace").splitlines()
+    source = lines[line - 1].strip()[:200] if 0 < line <= len(lines) else ""
+    return SourceError(path, line, entry["message"], source)
+
+
+def _is_empty(execution: Execution) -> bool:
+    """Whether the document shows nothing; one that was too long to be kept whole surely shows something."""
+    return not execution.truncated and not _body_of(_visible_part(execution.stdout)).strip()
+
+
+def _visible_part(document: str) -> str:
+    """The document without scripts, styles and comments. An end that is missing once is not looked for again."""
+    kept, place, missing = list[str](), 0, set[re.Pattern[str]]()
+    start = _UNSEEN.search(document)
+    while start:
+        ends = _UNSEEN_ENDS[start["tag"].lower()] if start["tag"] else _COMMENT_ENDS
+        end = None if ends in missing else ends.search(document, start.end())
+        if end is None:
+            missing.add(ends)
+        else:
+            kept.append(document[place:start.start()])
+            place = end.end()
+        start = _UNSEEN.search(document, end.end() if end else start.end())
+    return "".join((*kept, document[place:]))
+
+
+def _body_of(document: str) -> str:
+    """What stands between the first `<body>` and the last `</body>`; empty when it has none."""
+    *_, end = (None, *_BODY_ENDS.finditer(document))
+    start = _BODY.search(document)
+    inside = document.find(">", start.end()) + 1 if start else 0
+    return document[inside:end.start()] if inside and end else ""

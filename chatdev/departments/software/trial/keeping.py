@@ -10,19 +10,98 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 from chatdev.departments.software.cases.case import UNKNOWN, Start
 from chatdev.departments.software.cases.wording import is_all_of, says
 from chatdev.departments.software.toolchains.verdict import Finding
-from chatdev.departments.software.trial.calling import Conventions
-from chatdev.departments.software.trial.listing import Listing
-from chatdev.departments.software.trial.marking import judge_marks
 from chatdev.departments.software.trial.plan import Plan, quoted_words
-from chatdev.departments.software.trial.probe import OF_ARGUMENTS, KeepingStart, NoTimeLeft, Probe, is_done, is_unclear
+from chatdev.departments.software.trial.probe import (
+    OF_ARGUMENTS,
+    Conventions,
+    KeepingStart,
+    NoTimeLeft,
+    Probe,
+    is_done,
+    is_unclear,
+)
 from chatdev.departments.software.trial.sense import names
 from chatdev.errors import WorkspaceError
+
+# What a command of a program lists before anything was added, while things are added, and when one is removed.
+
+_LONG = 4  # characters of a thing that is in no other word by chance
+_NUMBERED = re.compile(r"\W*(\d+)\b")
+
+
+@dataclass(slots=True)
+class Listing:
+    """It said `before`, and says `now`; `growths` are the additions after which it said something else."""
+
+    before: str
+    now: str
+    growths: list[Start] = field(default_factory=list)
+    _new: list[str] = field(default_factory=list)
+    """The lines that were not there before the last addition."""
+
+    def note(self, text: str, added: Start) -> bool:
+        """Note what it says after an addition; whether that is something else."""
+        if text == self.now:
+            return False
+        self._new = [line for line in text.splitlines() if line not in self.now.splitlines()]
+        self.now = text
+        self.growths.append(added)
+        return True
+
+    def is_split(self, added: Start) -> bool:
+        """Whether it shows the thing of several words that was added last as so many things: a word in a line each."""
+        words = added.arguments[1].casefold().split()
+        found = [[word for word in words if word in line.casefold()] for line in self._new]
+        return len(words) > 1 and sorted(word for line in found for word in line) == sorted(words) and (
+            max(map(len, found)) == 1)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether it shows one thing right behind another one, without anything between."""
+        return self._merges(self.now)
+
+    def wrong_without(self, name: str, text: str) -> Literal["", "emptied", "another", "merged"]:
+        """What is wrong when it says `text` once the thing called so is removed: it says what it said before anything
+        was added, that thing is still there and another one is gone, or two that are left are shown as one."""
+        if text == self.before and self._has_more_than(name):
+            return "emptied"
+        if self._merges(text):
+            return "merged"
+        thing, gone = self._thing_called(name), {thing for thing in self._things() if thing not in text}
+        return "another" if gone and thing and thing in text else ""
+
+    def _has_more_than(self, name: str) -> bool:
+        others = [start for start in self.growths if name not in start.arguments]
+        return len(others) > (0 if len(others) < len(self.growths) else 1)
+
+    def _merges(self, text: str) -> bool:
+        things = self._things()
+        long = [thing for thing in things if len(thing) >= _LONG]
+        pairs = (f"{one}{other}" for one in long for other in long)
+        return any(pair in text and not any(pair in thing for thing in things) for pair in pairs)
+
+    def _things(self) -> set[str]:
+        """What was added and is shown, as it was typed."""
+        words = {word for start in self.growths for word in start.arguments[1:2]}
+        return {word for word in words if word in self.now and not word.isdigit()}
+
+    def _thing_called(self, name: str) -> str:
+        """The thing of this name, or the one in the only line that begins with this number; empty for none."""
+        if name in self._things():
+            return name
+        lines = [line for line in self.now.splitlines() if (found := _NUMBERED.match(line)) and found[1] == name]
+        things = [thing for thing in self._things() if lines and thing in lines[0]]
+        return things[0] if len(lines) == len(things) == 1 else ""
+
+
+# A trial of programs that keep things: what a user adds is listed, and is known to the commands that take it.
 
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added
@@ -296,3 +375,76 @@ def _wrong_of(*, changed: bool, is_known: bool) -> Literal["", "unknown", "uncha
     if not is_known:
         return "unknown"
     return "" if changed else "unchanged"
+
+
+# What a program marks as finished, where its request shows the sign for that: `marks the finished ones with [x]`.
+
+_SIGN = re.compile(r"\[[xX*✓✔]\]|[✓✔☑]")
+_NEAR = 60  # characters before a sign in which a word says that it marks something
+_MOST_ADDED, _MOST_STARTS = 3, 6
+
+
+def judge_marks(probe: Probe, added: Sequence[Start], lists: Sequence[str], names: Sequence[str],
+                request: str) -> Iterator[KeepingStart]:
+    """What is wrong with the marks in the `lists` of a program to which things are `added`, when the first of them is
+    finished by one of its `names`: that thing is marked then, nothing else is, and before nothing was."""
+    sign, added = _sign_in(request), added[:_MOST_ADDED]
+    if not sign or not lists:
+        return
+    marks = _Marks(probe, sign, [start.arguments[1] for start in added], lists)
+    with probe.fresh_copy() as folder:
+        for start in added:
+            probe.run(folder, start)
+        early = list(islice(marks.too_early(folder), 1))
+        yield from early
+        for word in probe.words_of("finishes") if not early else ():
+            yield from marks.after_finishing(folder, _finishing(word, probe.own.starts, names))
+
+
+def _finishing(word: str, planned: Sequence[Start], names: Sequence[str]) -> list[Start]:
+    """The starts by which a command may finish a thing: as the plan does, and by whatever the thing may be called."""
+    given = [start.arguments[1] for start in planned if start.arguments[:1] == (word,) and len(start.arguments) > 1]
+    return [Start((word, name)) for name in dict.fromkeys((*given, *names))][:_MOST_STARTS]
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """The things that were added, and the lists in which a sign marks those that are finished."""
+
+    probe: Probe
+    sign: str
+    things: Sequence[str]
+    lists: Sequence[str]
+
+    def too_early(self, folder: Path) -> Iterator[KeepingStart]:
+        """The lists that mark something before anything is finished."""
+        for word in self.lists:
+            finding = self.probe.run(folder, Start((word,)))
+            if self._count_marked(finding.said):
+                yield KeepingStart(Start((word,)), finding, "marked")
+
+    def after_finishing(self, folder: Path, starts: Sequence[Start]) -> Iterator[KeepingStart]:
+        """The first of these starts that finishes a thing, with what is wrong with the marks after it."""
+        for start in starts:
+            with self.probe.copy_of(folder) as copy:
+                finding, changed = self.probe.run_and_look(copy, start)
+                if not (changed and is_done(finding)):
+                    continue
+                said = [self.probe.run(copy, Start((word,))).said for word in self.lists]
+            if not any(self.sign in text.casefold() for text in said):
+                yield KeepingStart(start, finding, "unmarked")
+            elif any(self._count_marked(text) > 1 for text in said):
+                yield KeepingStart(start, finding, "marked")
+            return
+
+    def _count_marked(self, text: str) -> int:
+        """How many lines show the sign beside a thing."""
+        return sum(self.sign in line and any(thing.casefold() in line for thing in self.things)
+                   for line in text.casefold().splitlines())
+
+
+def _sign_in(request: str) -> str:
+    """The sign by which a request says that something is marked; empty where it shows none, or several."""
+    signs = {found[0].casefold() for found in _SIGN.finditer(request)
+             if says("marks", request[max(0, found.start() - _NEAR):found.start()])}
+    return signs.pop() if len(signs) == 1 else ""

@@ -11,13 +11,12 @@ from itertools import accumulate, groupby
 from typing import Any, Literal
 
 from chatdev.departments.software.cases.case import MOST_STARTS, Case, Start
+from chatdev.departments.software.cases.copied import PYTHON_COMMAND, copied_cases, plan_lines, starts_of
 from chatdev.departments.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
-from chatdev.departments.software.cases.facts import Facts
 from chatdev.departments.software.cases.likely import likely_examples
 from chatdev.departments.software.cases.likely_example import LikelyExample
 from chatdev.departments.software.cases.places import is_form
-from chatdev.departments.software.cases.tester import copied_cases
-from chatdev.departments.software.cases.tester_lines import PYTHON_COMMAND, plan_lines, starts_of
+from chatdev.departments.software.cases.refusals import Facts
 from chatdev.departments.software.cases.wording import FILE_NAME, is_all_of, wording
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool

@@ -12,10 +12,9 @@ from chatdev.departments.software.cases.case import UNKNOWN, Start
 from chatdev.departments.software.cases.places import is_form
 from chatdev.departments.software.cases.wording import is_concrete, says, status_in
 from chatdev.departments.software.toolchains.verdict import Finding, shows_usage
-from chatdev.departments.software.trial.calling import LACKS, Conventions
 from chatdev.departments.software.trial.plan import Plan
-from chatdev.departments.software.trial.probe import OF_ARGUMENTS, NoTimeLeft, Probe, is_done
-from chatdev.departments.software.trial.tried import TriedCase, TriedStart
+from chatdev.departments.software.trial.probe import LACKS, OF_ARGUMENTS, Conventions, NoTimeLeft, Probe, is_done
+from chatdev.departments.software.trial.shown import TriedCase, TriedStart
 from chatdev.errors import WorkspaceError
 
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}

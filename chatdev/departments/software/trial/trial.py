@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +13,13 @@ from chatdev.departments.software.cases.comparison import Tolerance, is_prompt, 
 from chatdev.departments.software.cases.wording import says
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.departments.software.toolchains.verdict import Finding
-from chatdev.departments.software.trial.beginning import begin_with_needed
-from chatdev.departments.software.trial.calling import Conventions
 from chatdev.departments.software.trial.keeping import Kept, try_keeping
 from chatdev.departments.software.trial.likely_trial import LikelyTrial, output_of, try_likely
 from chatdev.departments.software.trial.plan import Plan, any_command
-from chatdev.departments.software.trial.probe import KeepingStart, Probe
+from chatdev.departments.software.trial.probe import Conventions, KeepingStart, NoTimeLeft, Probe, is_done
 from chatdev.departments.software.trial.sense import carries_out_named, judge_own
-from chatdev.departments.software.trial.tried import CRASHES, Trial, TriedCase, TriedStart, Wrong
+from chatdev.departments.software.trial.shown import CRASHES, Trial, TriedCase, TriedStart, Wrong
+from chatdev.errors import WorkspaceError
 
 _MANY, _FEW = 1000, 50  # lines; how often each stands there
 _PROMPTS = re.compile(rb"\binput\(\s*[^\s)]")  # of programs in Python
@@ -134,3 +134,41 @@ def _goes_round(text: str) -> bool:
     """Whether a program has filled its output with the same few lines."""
     lines = text.splitlines()
     return len(lines) >= _MANY and _FEW * len(set(lines)) <= len(lines)
+
+
+# A command that a program wants before all others, such as `init`: who tries the program finds that out from what
+# it says, and a trial by looking whether other commands do more after it.
+
+
+def begin_with_needed(plan: Plan, probe: Probe) -> Plan:
+    """The plan with such a command before the Tester's own ones, if there is one that the plan lacks."""
+    with suppress(WorkspaceError, NoTimeLeft):  # it may leave what cannot be copied
+        if start := _find_needed(probe):
+            return replace(plan, own=replace(probe.own, starts=(start, *probe.own.starts)))
+    return plan
+
+
+def _find_needed(probe: Probe) -> Start | None:
+    """The start without which the first planned command that has something behind it keeps nothing, if there is one."""
+    later = next((start for start in probe.own.starts if len(start.arguments) > 1), None)
+    starts = _unplanned_beginnings(probe)
+    if later is None or not starts:
+        return None
+    with probe.fresh_copy() as folder:
+        alone, changed = probe.run_and_look(folder, later)
+    return None if changed else next((start for start in starts if _opens(probe, start, later, alone.said)), None)
+
+
+def _unplanned_beginnings(probe: Probe) -> list[Start]:
+    planned = {start.arguments[:1] for start in probe.own.starts}
+    return [Start((word,)) for word in probe.words_of("begins") if (word,) not in planned]
+
+
+def _opens(probe: Probe, start: Start, later: Start, alone: str) -> bool:
+    """Whether the other start changes files, and says something else than `alone`, once this one was carried out."""
+    with probe.fresh_copy() as folder:
+        begun, has_begun = probe.run_and_look(folder, start)
+        if not (has_begun and is_done(begun)):
+            return False
+        after, changed = probe.run_and_look(folder, later)
+    return changed and is_done(after) and after.said != alone

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.software import knowledge
-from chatdev.departments.software.evaluation.easy_tasks import load_easy_tasks
-from chatdev.departments.software.toolchains.bare_start import rule_of_lack
+from chatdev.departments.software.evaluation.easy_tier import load_easy_tasks
+from chatdev.departments.software.toolchains.python import rule_of_lack
 from chatdev.departments.software.toolchains.verdict import rule_of
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Execution, SandboxJob

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.software.evaluation.metrics import (
+from chatdev.departments.software.evaluation.quality import (
     completeness,
     consistency,
     executability,
