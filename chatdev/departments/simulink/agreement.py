@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from chatdev.departments.simulink.catalogue import block_finder
 from chatdev.departments.simulink.checks import read_investigation
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, matlab_text
-from chatdev.departments.simulink.lookup import block_finder
 from chatdev.departments.simulink.wiring_checks import order_wires
 from chatdev.errors import ConfigError, ToolError
 from chatdev.replies import Unreadable

@@ -6,17 +6,18 @@ with it is a finding, and the checks go on with the rest.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-from chatdev.departments.simulink.block_checks import check_extras, check_parameters, check_types
-from chatdev.departments.simulink.catalogue import Catalogue
+from chatdev.departments.simulink.catalogue import EXACT, BlockType, Candidate, Catalogue, Found
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, Wire, matlab_text
-from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_parts
-from chatdev.departments.simulink.ports import is_physical_name
+from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, Part, Severity, make_parts, nearest
+from chatdev.departments.simulink.ports import count_of, is_physical_name
 from chatdev.departments.simulink.wiring_checks import (
     check_completeness,
     check_duplicates,
@@ -24,6 +25,9 @@ from chatdev.departments.simulink.wiring_checks import (
     check_nets,
     check_port_types,
 )
+from chatdev.errors import ConfigError
+from chatdev.tools.base import ToolContext, Verdict, render_file
+from chatdev.tools.function import tool
 
 _MOST = 5000
 """Blocks, and connections, of an investigation that are looked at."""
@@ -162,3 +166,260 @@ def _report(check: str, message: str, fix: str) -> DiagramFinding:
 def _excerpt(value: Any) -> str:
     text = repr(value)
     return "missing" if value is None else text if len(text) <= 60 else f"{text[:57]}…"
+
+
+# `simulink.check`: the eight checks of what an investigator wrote down, or of the model that was built.
+
+MODEL_FILE = "model.yaml"
+"""The text form of a model in the software."""
+_REPORT = Path(__file__).with_name("findings.j2")
+_MOST_OF_CHECK_TOOL = 40
+"""Findings that an agent is told at once."""
+
+
+@tool(reads=("investigation?", "software?"), name="simulink.check")
+def check(context: ToolContext) -> Verdict:
+    """Check the blocks and connections that were found in a picture, or else the model in `model.yaml`: block list,
+    extra blocks, format, parameters, duplicates, port types, complete ports, nets.
+
+    Passes without errors; warnings and remarks are told, too. `findings` of the verdict are all of them.
+    """
+    if (investigation := context.values.get("investigation")) is not None:
+        return judge_findings(check_investigation(investigation))
+    if (data := context.software.get(MODEL_FILE)) is None:
+        return Verdict(False, f"There is nothing to check: no investigation, and no {MODEL_FILE}.")
+    try:
+        model = Diagram.parse(data.decode("utf-8"), MODEL_FILE)
+    except UnicodeDecodeError as error:
+        return Verdict(False, f"{MODEL_FILE} is not UTF-8 (see byte {error.start}); write it in that encoding.")
+    except ConfigError as error:
+        return Verdict(False, str(error))
+    return judge_findings(check_diagram(model))
+
+
+def judge_findings(findings: Sequence[DiagramFinding]) -> Verdict:
+    """The verdict on what has these findings; `score` falls with each error, and a little with each warning."""
+    errors, warnings = (sum(one.severity == severity for one in findings) for severity in ("error", "warning"))
+    report = render_file(_REPORT, findings=findings[:_MOST_OF_CHECK_TOOL], more=len(findings[_MOST_OF_CHECK_TOOL:]), errors=errors)
+    return Verdict(not errors, report, 1 / (1 + errors + warnings / 1000), {"findings": list(map(as_plain, findings))})
+
+
+def as_plain(finding: DiagramFinding) -> Mapping[str, Any]:
+    """A finding as JSON values."""
+    return {**asdict(finding), "place": finding.place}
+
+
+# The checks of a diagram's blocks: are their types known, is each needed, are its parameters such as there are.
+
+_COMMON = {"SampleTime", "OutDataTypeStr", "Position", "Orientation", "ShowName", "NamePlacement", "FontName",
+           "FontSize", "ForegroundColor", "BackgroundColor", "Description", "Tag", "UserData", "Priority", "RndMeth",
+           "SaturateOnIntegerOverflow", "OutMin", "OutMax", "BlockMirror", "BlockRotation", "MaskDisplay", "CopyFcn"}
+"""What very many blocks of Simulink have, whether the catalogue lists it or not."""
+_CHOICES = ("Operator", "relop", "logicop", "Function")
+"""Parameters without which a block says nothing of what it does."""
+_RELATIONS = ["==", "~=", "<", "<=", ">=", ">"]  # what every `relop` may be
+_TAG = re.compile(r"[A-Za-z]\w{0,62}", re.ASCII)
+_PYTHON = {"True": "on", "False": "off", "None": ""}
+_Judgement = tuple[Severity, str, str]  # with message and fix
+_TRUTH = {"true": "on", "1": "on", "yes": "on", "false": "off", "0": "off", "no": "off"}
+
+
+def check_types(parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
+    """Types that the catalogue does not have."""
+    if not parts:
+        yield DiagramFinding("block list", "error", "there is no block", "list every block that the picture shows")
+    for part in parts.values():
+        if part.found.way not in ("type", "path"):
+            message, fix = _explain_type(part.found)
+            yield DiagramFinding("block list", "error", message, fix, block=part.name)
+
+
+def _explain_type(found: Found) -> tuple[str, str]:
+    meant = list(map(_write_meaning, found.candidates))
+    if found.sure:
+        return f"{found.name!r} is another name of {found.sure.block.type}", f"write {meant[0]}"
+    if found.way in EXACT:
+        return f"{found.name!r} may be {len(meant)} blocks", f"say which: {'; or '.join(meant)}"
+    return (f"there is no block type {found.name!r} in the catalogue",
+            f"look at the picture again; like it: {'; '.join(meant)}" if meant else "take the type from the catalogue")
+
+
+def _write_meaning(one: Candidate) -> str:
+    parameters = ", ".join(f"{name}: {value}" for name, value in one.parameters.items())
+    return f"type {one.block.type}" + (f" with {parameters}" if parameters else "")
+
+
+def check_extras(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
+    """Blocks that nothing uses: without any line, with a tag that nobody shares, or that do what another does."""
+    used = {end.block for wire in model.wires for end in wire}
+    for part in parts.values():
+        if part.name not in used and part.ports != ():
+            yield DiagramFinding("extra blocks", "warning", f"{part.name} is connected to nothing",
+                                 "connect it, or remove it if the picture does not show it", block=part.name)
+    yield from _check_tags(model)
+    yield from _find_doubles(model, parts)
+
+
+def _check_tags(model: Diagram) -> Iterator[DiagramFinding]:
+    rows: tuple[tuple[int, Severity, str], ...] = ((0, "warning", "From"), (1, "error", "Goto"))
+    for tag, blocks in model.tags().items():
+        for row, severity, what in rows:
+            for name in () if blocks[1 - row] else blocks[row]:
+                yield DiagramFinding("extra blocks", severity, f"no {what} has the tag {tag!r} of {name}",
+                                     _other_tags(model, tag, what), block=name, parameter="GotoTag")
+
+
+def _other_tags(model: Diagram, tag: str, what: str) -> str:
+    row = ("Goto", "From").index(what)
+    others = [f"{other!r}" for other, names in model.tags().items() if other != tag and names[row]]
+    return f"add the {what} block" + (f", or mend the tag; the tags of {what} blocks: {', '.join(others)}"
+                                      if others else "")
+
+
+def _find_doubles(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
+    """Blocks with inputs that have type, parameters and sources of an earlier one."""
+    sources: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for wire in model.wires:
+        if not wire.is_physical:
+            sources[wire.target.block].append((wire.target.port, str(wire.source)))
+    seen: dict[object, str] = {}
+    for part in parts.values():
+        if part.kind is None or part.name not in sources:
+            continue
+        work = (part.kind.type, *sorted(part.values.items()), *sorted(sources[part.name]))
+        first = seen.setdefault(work, part.name)
+        if first != part.name:
+            yield DiagramFinding("extra blocks", "warning", f"{part.name} does what {first} does, with the same inputs",
+                                 "remove it unless the picture shows both", block=part.name)
+
+
+def check_parameters(parts: Mapping[str, Part], written: Mapping[str, Mapping[str, str]], wires: Sequence[Wire], *,
+                     is_complete: bool) -> Iterator[DiagramFinding]:
+    """Parameters that a block does not have, values that cannot be, and what is missing. `written` are the parameters
+    as they are written, by block; `is_complete` says that all that matters has to be given."""
+    for part in parts.values():
+        if part.kind is None:
+            continue
+        names = written.get(part.name, {})
+        for name, value in names.items():
+            yield from _check_name(part.kind, part.name, name)
+            yield from (DiagramFinding("parameters", severity, message, fix, block=part.name, parameter=name)
+                        for severity, message, fix in _judge_value(part.kind, _known_name(part.kind, name), value))
+        yield from _find_missing(part, part.kind, is_complete=is_complete)
+        yield from _find_missing_signs(part, part.kind) if is_complete else ()
+        yield from _check_counts(part, wires)
+
+
+def _known_name(kind: BlockType, name: str) -> str:
+    return next((one for one in kind.parameters if one.lower() == name.lower()), name)
+
+
+def _check_name(kind: BlockType, block: str, name: str) -> Iterator[DiagramFinding]:
+    known = _known_name(kind, name)
+    if known in kind.parameters or name in _COMMON or not kind.parameters:
+        if known != name:
+            yield DiagramFinding("parameters", "remark", f"{kind.type} calls the parameter {known}",
+                                 f"write {known}", block=block, parameter=name)
+        return
+    near = nearest(name, [*kind.parameters, *_COMMON], 1)
+    yield DiagramFinding("parameters", "error" if near else "warning",
+                         f"{kind.type} has no parameter {name!r}" + ("" if near else " that the catalogue knows"),
+                         f"did you mean {near[0]}?" if near else f"it has {', '.join(kind.parameters)}",
+                         block=block, parameter=name)
+
+
+def _judge_value(kind: BlockType, name: str, value: str) -> Iterator[_Judgement]:
+    default = kind.parameters.get(name, "")
+    if value in _PYTHON:
+        yield "error", f"{value} is Python, not MATLAB", f"write {_PYTHON[value] or 'a value'!r} in quotes"
+    elif default in ("on", "off"):
+        if value not in ("on", "off"):
+            yield "error", f"{value!r} is neither on nor off", f"write {_TRUTH.get(value.lower(), 'on or off')}"
+    elif name == "GotoTag" and not _TAG.fullmatch(value):
+        yield "error", f"{value!r} is no tag", "a tag is a letter and then letters, digits and _"
+    elif choices := _choices(kind, name):
+        yield from _judge_choice(kind, name, value, choices)
+    elif not value.strip() and default:
+        yield "error", f"{name} is empty", f"give a value, such as {default}"
+
+
+def _choices(kind: BlockType, name: str) -> list[str]:
+    """The values of a parameter that chooses: what decides about ports, or what display names stand for."""
+    of_ports = [value for port in kind.ports if name in port.when for value in _values(port.when[name])]
+    shown = [parameters[name] for parameters in kind.display.values() if name in parameters] if name in _CHOICES else []
+    shown += _RELATIONS if name == "relop" else []
+    return list(dict.fromkeys([kind.parameters.get(name, ""), *of_ports, *shown])) if of_ports or shown else []
+
+
+def _judge_choice(kind: BlockType, name: str, value: str, choices: Sequence[str]) -> Iterator[_Judgement]:
+    if value in choices:
+        return
+    same = [one for one in choices if one.lower() == value.strip().lower()]
+    shown = [parameters[name] for display, parameters in kind.display.items()
+             if name in parameters and display.lower() == value.strip().lower()]
+    if meant := next(iter(same + shown), None):
+        yield "error", f"{value!r} is no {name} of {kind.type}", f"write {meant}"
+    else:
+        yield "warning", f"{value!r} is no {name} of {kind.type} that the catalogue knows", \
+            f"known: {', '.join(filter(None, choices))}"
+
+
+def _find_missing(part: Part, kind: BlockType, *, is_complete: bool) -> Iterator[DiagramFinding]:
+    deciding = [name for name in (*_CHOICES, "GotoTag") if name in kind.parameters and name not in part.given]
+    for name in deciding:
+        if name == "GotoTag" or len(_choices(kind, name)) > 1:
+            yield DiagramFinding("parameters", "error" if is_complete else "remark",
+                                 f"{part.name} says no {name}, which decides what it does",
+                                 f"give {name}; without it MATLAB takes {kind.parameters[name]}",
+                                 block=part.name, parameter=name)
+
+
+def _find_missing_signs(part: Part, kind: BlockType) -> Iterator[DiagramFinding]:
+    if kind.block_type == "Sum" and "Inputs" not in part.given:
+        yield DiagramFinding("parameters", "warning", f"{part.name} does not say its signs",
+                             f"give Inputs, such as +-; without it MATLAB takes {kind.parameters.get('Inputs', '++')}",
+                             block=part.name, parameter="Inputs")
+
+
+def _check_counts(part: Part, wires: Sequence[Wire]) -> Iterator[DiagramFinding]:
+    """Parameters that say how many ports there are, against what they may say and the ports that lines use."""
+    for record in part.kind.ports if part.kind else ():
+        name = record.count
+        if name is None or not _is_there(record.when, part.values):
+            continue
+        value = part.values.get(name, "").strip()
+        if problem := _judge_count(part.kind.block_type if part.kind else "", value):
+            yield DiagramFinding("parameters", "error", f"{name} is {value!r}: {problem[0]}", problem[1],
+                                 block=part.name, parameter=name)
+        elif part.ports is not None:
+            yield from _find_excess(part, name, value, record.direction, wires)
+
+
+def _is_there(when: Mapping[str, str | list[str]], values: Mapping[str, str]) -> bool:
+    return all(values.get(name) in _values(wanted) for name, wanted in when.items())
+
+
+def _values(wanted: str | list[str]) -> list[str]:
+    return [wanted] if isinstance(wanted, str) else wanted
+
+
+def _judge_count(block_type: str, value: str) -> tuple[str, str] | None:
+    signs = {"Sum": "+-|", "Product": "*/|"}.get(block_type, "")
+    if count_of(value) is None:
+        return "that says no number of ports", "write signs, such as +-, or a number" if signs else "write a number"
+    if count_of(value) == 0:
+        return "that is no port", "write a number from 1"
+    if set(value) <= set("+-*/|") and not set(value) <= set(signs):
+        return "these are no signs of this block", f"it takes {' '.join(signs)}" if signs else "write a number"
+    return None
+
+
+def _find_excess(part: Part, name: str, value: str, direction: str, wires: Sequence[Wire]) -> Iterator[DiagramFinding]:
+    row, side = ("input", 1) if direction == "in" else ("output", 0)
+    there = {one.name for one in part.ports or () if one.direction == direction}
+    used = {wire[side].port for wire in wires if wire[side].block == part.name and not wire.is_physical}
+    if beyond := sorted(filter(str.isdecimal, used - there), key=int):
+        many = f"one {row}" if len(there) == 1 else f"{len(there)} {row}s"
+        yield DiagramFinding("parameters", "error", f"{name} is {value!r}, {many}, but the connections use "
+                             f"{', '.join(beyond)}", f"let {name} say all {row}s that are used, or mend the "
+                             "connections", block=part.name, parameter=name)

@@ -198,7 +198,7 @@ def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
 def blocks(names: tuple[str, ...]) -> int:
     """Describe blocks of the catalogue by type, path, alias or the name that their icon shows; without NAME, list all.
     Exits with 1 if a NAME does not mean exactly one block: then it says which are near."""
-    from chatdev.departments.simulink.lookup import block_finder
+    from chatdev.departments.simulink.catalogue import block_finder
     from chatdev.departments.simulink.views import describe_blocks, list_names
 
     click.echo(sanitize(describe_blocks(names) if names else list_names()))

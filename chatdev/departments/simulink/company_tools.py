@@ -11,17 +11,15 @@ from typing import Any
 from chatdev.departments.simulink.agreement import agreed_model, parse_model, read_given, settle, to_investigation
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.change import change_model, list_differences
-from chatdev.departments.simulink.check_tool import judge_findings
-from chatdev.departments.simulink.checks import check_diagram
+from chatdev.departments.simulink.checks import check_diagram, judge_findings
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.difference import compare
-from chatdev.departments.simulink.execute_tool import MODEL_FILE, execute
+from chatdev.departments.simulink.execute import MODEL_FILE, execute
 from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.painter import draw
 from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_parts
-from chatdev.departments.simulink.program import write_program
 from chatdev.departments.simulink.review import review_investigation
-from chatdev.departments.simulink.views import describe_blocks, list_names, tabulate_blocks
+from chatdev.departments.simulink.views import describe_blocks, list_names, tabulate_blocks, write_program
 from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
 from chatdev.tools.base import ToolContext, Verdict, render_file

@@ -11,8 +11,7 @@ from chatdev.batch.ledger import Ledger
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import StudyOptions, running_options, split_names
 from chatdev.cli.study_run import StudyPlan, run_study, study_of, variants_by_name
-from chatdev.departments.simulink.evaluation import SimulinkModels, add_review_ablations
-from chatdev.departments.simulink.paper import compare_with_paper
+from chatdev.departments.simulink.evaluation import SimulinkModels, add_review_ablations, compare_with_paper
 from chatdev.errors import MissingProgram
 from chatdev.evaluation.reporting.formats import as_text
 from chatdev.evaluation.reporting.study_results import Results

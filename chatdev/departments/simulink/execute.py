@@ -12,22 +12,26 @@ import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
-from chatdev.departments.simulink.backends import Backend, choose_backend, matlab_package
 from chatdev.departments.simulink.catalogue import Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.saved_model import UnreadableModel, last_saved
+from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, success
+from chatdev.errors import MissingProgram, ToolError
 from chatdev.packages.interpreter import interpreter
 from chatdev.replies.fences import scan
 from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
-from chatdev.tools.base import template, throwaway_copy
+from chatdev.tools.base import ToolContext, Verdict, render_file, template, throwaway_copy
+from chatdev.tools.function import tool
 from chatdev.workspace.excerpt import excerpt
 from chatdev.workspace.python_errors import Trace, last_traceback, stable_text, syntax_errors
+from chatdev.workspace.snapshot import find_entry
 
 PROGRAM = "build_model.py"
 """What the program is called where the reply gives it no name."""
@@ -211,3 +215,90 @@ def _output(execution: Execution, folder: Path, *, with_errors: bool = False) ->
     """The last lines of what a program printed."""
     text = stable_text(f"{execution.stdout}\n{execution.stderr if with_errors else ''}".strip(), _places(folder))
     return "\n".join(text.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
+
+
+# `simulink.execute`: does the program build its model?
+
+MODEL_FILE = "model.yaml"
+"""Under which path the built model is given back, in its text form."""
+_REPORT = Path(__file__).with_name("execution.j2")
+
+
+@tool(reads=("software",), name="simulink.execute", writes_files=True)
+def execute(context: ToolContext) -> Verdict:
+    """Run the Python program that builds a Simulink model, and say MATLAB's message with the program's line if it
+    raises one.
+
+    The input `backend` is `builtin` (a stand-in for MATLAB in the sandbox), `matlab`, or `auto` (the default: MATLAB
+    where it is installed and consented to). `files` of the verdict has the built model as `model.yaml`.
+    """
+    backend = read_backend(context.inputs.get("backend"))
+    entry = find_entry(context.software)
+    if entry.path is None:
+        message = render_file(_REPORT, result=None, name="", of=entry.candidates)
+        return _verdict(BuildResult(False, message, outcome="no_program"), "", 0)
+    program = context.software[entry.path].decode("utf-8", "replace")
+    result = execute_program(program, sandbox=context.sandbox, scratch=context.scratch, backend=backend,
+                             name=entry.path)
+    return _verdict(result, entry.path, program.count("\n") + 1)
+
+
+def _verdict(result: BuildResult, name: str, lines: int) -> Verdict:
+    report = render_file(_REPORT, result=result, name=name, of=()) if name else result.message
+    files = {MODEL_FILE: result.diagram.text()} if result.diagram else {}
+    evidence: Mapping[str, object] = {"outcome": result.outcome, "message": result.message, "line": result.line,
+                                      "backend": result.backend, "files": files}
+    return Verdict(result.passed, report, 1.0 if result.passed else _progress(result, lines), evidence)
+
+
+def _progress(result: BuildResult, lines: int) -> float:
+    """How far a program came, as a part of its lines; below 1."""
+    return min((result.line or 0) / (lines + 1), 0.99)
+
+
+# What runs programs that build models: MATLAB, where it is and the user consents, or our stand-in.
+
+Backend = Literal["auto", "builtin", "matlab"]
+_CONSENT = "--sandbox none"
+
+
+def choose_backend(backend: Backend, sandbox: Sandbox) -> Literal["builtin", "matlab"]:
+    """What runs a program: MATLAB where it is asked for or is there, and the user has consented to programs that run
+    with their rights (`--sandbox none`), because MATLAB works in no sandbox."""
+    if backend == "builtin" or (backend == "auto" and (sandbox.name != "none" or matlab_package() is None)):
+        return "builtin"
+    if matlab_package() is None:
+        raise MissingProgram(f"backend: matlab needs MATLAB, and its package matlabengine for {sys.executable}; "
+                             "install them, or take backend: builtin")
+    if sandbox.name != "none":
+        raise ToolError("backend: matlab runs the program outside of any sandbox, with your rights; consent to that "
+                        "with --sandbox none, or take backend: builtin")
+    return "matlab"
+
+
+def matlab_package() -> Path | None:
+    """The folder in which this Python finds MATLAB's own package; nothing is imported for it."""
+    here = Path.cwd()
+    places = [place for place in sys.path if place and Path(place).resolve() != here]
+    found = PathFinder.find_spec("matlab", places)
+    folders = map(Path, (found and found.submodule_search_locations) or ())
+    return next((folder.parent for folder in folders if (folder / "engine" / "__init__.py").is_file()), None)
+
+
+def read_backend(value: object) -> Backend:
+    """The backend that an input names, `auto` for none; raises ToolError for another word."""
+    known: dict[object, Backend] = {None: "auto", "auto": "auto", "builtin": "builtin", "matlab": "matlab"}
+    if not isinstance(value, str | None) or value not in known:
+        raise ToolError(f"backend is {value!r}; it is one of: auto, builtin, matlab")
+    return known[value]
+
+
+def matlab_probes() -> list[Probe]:
+    """What `chatdev doctor` says of MATLAB."""
+    return [Probe("extras", "MATLAB", _look_for_matlab)]
+
+
+def _look_for_matlab() -> ProbeResult:
+    if package := matlab_package():
+        return success(f"matlab.engine in {package}; it builds models with {_CONSENT}, else our stand-in does")
+    return absence("matlab.engine not installed: our stand-in builds models", "pip install matlabengine")

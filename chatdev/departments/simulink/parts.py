@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-from chatdev.departments.simulink.catalogue import BlockType, Catalogue, catalogue
+from chatdev.departments.simulink.catalogue import BlockFinder, BlockType, Catalogue, Found, block_finder, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
-from chatdev.departments.simulink.lookup import BlockFinder, Found, block_finder
 from chatdev.departments.simulink.ports import BlockPort
 
 CHECKS = ("block list", "extra blocks", "format", "parameters", "duplicates", "port types", "complete ports", "nets")

@@ -15,7 +15,7 @@ from typing import Any
 
 from chatdev.departments.simulink.agreement import agreed_model, to_investigation
 from chatdev.departments.simulink.diagram import Diagram, Wire
-from chatdev.departments.simulink.program import write_program
+from chatdev.departments.simulink.views import write_program
 from tests.support.chat_server import Received
 
 Investigation = dict[str, Any]

@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.simulink.backends import choose_backend, matlab_package, matlab_probes, read_backend
-from chatdev.departments.simulink.execute import execute_program
+from chatdev.departments.simulink.execute import (
+    choose_backend,
+    execute_program,
+    matlab_package,
+    matlab_probes,
+    read_backend,
+)
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.sandbox.kinds import Unconfined, find_sandbox
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.simulink.check_tool import check
+from chatdev.departments.simulink.checks import check
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 

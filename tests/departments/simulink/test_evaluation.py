@@ -18,8 +18,8 @@ from chatdev.config.schema import PhaseStep, walk
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.evaluation import SimulinkModels, add_review_ablations
 from chatdev.departments.simulink.metric import compare
-from chatdev.departments.simulink.program import write_program
 from chatdev.departments.simulink.reference_models import reference_models
+from chatdev.departments.simulink.views import write_program
 from chatdev.evaluation.variants import variants
 from tests.departments.simulink.office import MISTAKES, Office
 from tests.support.chat_server import ChatServer, Received

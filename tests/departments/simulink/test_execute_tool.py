@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev.departments.simulink.diagram import Diagram
-from chatdev.departments.simulink.execute_tool import execute
+from chatdev.departments.simulink.execute import execute
 from chatdev.engine.turn import apply_files
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import find_sandbox

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.simulink.catalogue import catalogue
-from chatdev.departments.simulink.lookup import EXACT, Candidate, block_finder
+from chatdev.departments.simulink.catalogue import EXACT, Candidate, block_finder, catalogue
 
 BLOCKS = list(catalogue().types.values())
 

@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
 from chatdev.cli.outcome import heed_signals
+from chatdev.departments.simulink.catalogue import block_finder
 from chatdev.departments.simulink.checks import check_diagram, check_investigation
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.difference import compare
-from chatdev.departments.simulink.lookup import block_finder
 from chatdev.departments.simulink.parts import DiagramFinding
 
 

@@ -13,9 +13,9 @@ from chatdev.departments.simulink.agreement import agreed_model, model_name, to_
 from chatdev.departments.simulink.change import list_differences
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.execute import execute_program
-from chatdev.departments.simulink.program import write_program
 from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.departments.simulink.review import review_investigation
+from chatdev.departments.simulink.views import write_program
 from chatdev.sandbox.kinds import find_sandbox
 
 OPEN = [model.diagram for model in reference_models().values() if model.half == "open"]

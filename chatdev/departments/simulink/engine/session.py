@@ -16,7 +16,9 @@ from typing import Any, NamedTuple, TextIO
 
 from chatdev.departments.simulink.engine import messages as say
 from chatdev.departments.simulink.engine.arguments import (
+    MatlabArray,
     at_least,
+    double,
     matlab_statements,
     pairs_of,
     parameter_text,
@@ -24,11 +26,16 @@ from chatdev.departments.simulink.engine.arguments import (
     split_path,
     text_of,
 )
-from chatdev.departments.simulink.engine.arrays import MatlabArray, double
 from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey
 from chatdev.departments.simulink.engine.messages import BuildRefused
-from chatdev.departments.simulink.engine.network import network_faults, open_ports
-from chatdev.departments.simulink.engine.rules import LONGEST_NAME, BlockDiagram, PlacedBlock, Socket
+from chatdev.departments.simulink.engine.rules import (
+    LONGEST_NAME,
+    BlockDiagram,
+    PlacedBlock,
+    Socket,
+    network_faults,
+    open_ports,
+)
 
 _SYSTEM_NAME = re.compile(r"[A-Za-z]\w{0,62}", re.ASCII)
 _MOST_SYSTEMS = 50

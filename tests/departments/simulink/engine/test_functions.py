@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.simulink.engine.arrays import double, int32, logical
+from chatdev.departments.simulink.engine.arguments import double, int32, logical
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.program import MatlabEngine, MatlabExecutionError
 from chatdev.departments.simulink.saved_model import SavedModel

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chatdev.departments.simulink.engine import messages
-from chatdev.departments.simulink.engine.arrays import double
+from chatdev.departments.simulink.engine.arguments import double
 from chatdev.departments.simulink.engine.messages import Notice
 from chatdev.departments.simulink.engine.program import MatlabEngine, MatlabExecutionError, RejectedExecutionError
 

@@ -1,6 +1,6 @@
 """MATLAB's package in Python, as the sandbox has it."""
 
-from chatdev.departments.simulink.engine.arrays import (
+from chatdev.departments.simulink.engine.arguments import (
     double,
     int8,
     int16,
