@@ -12,9 +12,8 @@ from typing import Literal, NamedTuple
 
 from chatdev.departments.simulink.catalogue import Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Position
-from chatdev.departments.simulink.lettering import clean, text_width, wrap
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name, sides
-from chatdev.departments.simulink.symbols import Face, face_of, slots
+from chatdev.departments.simulink.symbols import Face, clean, face_of, slots, text_width, wrap
 
 NAME_SIZE = 11.0
 """Pixels; the size of the names at the blocks."""

@@ -13,9 +13,8 @@ from html import escape
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.frames import LINE, MARK_SIZE, NAME_SIZE, Box, Frame, Point, Terminal
 from chatdev.departments.simulink.layout import Picture, arrange
-from chatdev.departments.simulink.lettering import FONT, SPACING, clean, shorten, text_width
 from chatdev.departments.simulink.routing import Route
-from chatdev.departments.simulink.symbols import TEXT
+from chatdev.departments.simulink.symbols import FONT, SPACING, TEXT, clean, shorten, text_width
 from chatdev.runner.raster import rasterise
 
 _PADDING = 20

@@ -10,8 +10,7 @@ from pydantic import Field, ValidationError
 
 from chatdev.config.yaml_nodes import StrictModel
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
-from chatdev.departments.simulink.engine.library import Library
-from chatdev.departments.simulink.engine.messages import BuildRefused
+from chatdev.departments.simulink.engine.library import BuildRefused, Library
 from chatdev.departments.simulink.engine.rules import LONGEST_NAME, MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
 from chatdev.errors import WorkspaceError
 from chatdev.plain_file import read_plain

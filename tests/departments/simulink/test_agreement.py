@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from chatdev.departments.simulink.agreement import agreed_model, read_given, settle
 from chatdev.departments.simulink.change import change_model, list_differences
+from chatdev.departments.simulink.company_tools import review_investigation
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, Wire
 from chatdev.departments.simulink.reference_models import reference_models
-from chatdev.departments.simulink.review import review_investigation
 
 BALL = reference_models()["spring_ball"].diagram
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8)

@@ -11,9 +11,9 @@ import pytest
 from chatdev import Company, Run
 from chatdev.departments.simulink.agreement import to_investigation
 from chatdev.departments.simulink.change import change_model
+from chatdev.departments.simulink.company_tools import review_investigation
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.reference_models import reference_models
-from chatdev.departments.simulink.review import review_investigation
 from tests.departments.simulink.office import Office
 from tests.support.chat_server import ChatServer
 

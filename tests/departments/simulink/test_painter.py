@@ -16,9 +16,8 @@ from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.frames import frames_of
 from chatdev.departments.simulink.layout import arrange
-from chatdev.departments.simulink.lettering import clean, shorten, text_width, wrap
 from chatdev.departments.simulink.painter import draw, draw_png, paint
-from chatdev.departments.simulink.symbols import SYMBOLS, face_of
+from chatdev.departments.simulink.symbols import SYMBOLS, clean, face_of, shorten, text_width, wrap
 from chatdev.runner.raster import find_font, rasterise
 from tests.departments.simulink.geometry import random_model
 from tests.departments.simulink.letters import LabelReader

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from chatdev.departments.simulink.agreement import agreed_model, model_name, to_investigation
 from chatdev.departments.simulink.change import list_differences
+from chatdev.departments.simulink.company_tools import review_investigation
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.execute import execute_program
 from chatdev.departments.simulink.reference_models import reference_models
-from chatdev.departments.simulink.review import review_investigation
 from chatdev.departments.simulink.views import write_program
 from chatdev.sandbox.kinds import find_sandbox
 

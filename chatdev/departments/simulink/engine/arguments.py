@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from chatdev.departments.simulink.engine.messages import BAD_POSITION, NO_PAIRS, NOT_A_TEXT, NOT_EVALUATED, TOO_FEW
+from chatdev.departments.simulink.engine.library import BAD_POSITION, NO_PAIRS, NOT_A_TEXT, NOT_EVALUATED, TOO_FEW
 
 _SLASH = re.compile(r"(?<!/)/(?!/)")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from chatdev.departments.simulink.engine.messages import ENDED, NO_OUTPUTS, UNRECOGNIZED, UNRESOLVED, BuildRefused
+from chatdev.departments.simulink.engine.library import ENDED, NO_OUTPUTS, UNRECOGNIZED, UNRESOLVED, BuildRefused
 from chatdev.departments.simulink.engine.session import FUNCTIONS, Session
 
 _LONGEST_REFUSAL = 1000  # characters of it that are saved with a model

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey, one_line
-from chatdev.departments.simulink.engine.messages import (
+from chatdev.departments.simulink.engine.library import (
     BAD_BLOCK_NAME,
     BLOCK_EXISTS,
     DESTINATION_TAKEN,
@@ -34,6 +33,10 @@ from chatdev.departments.simulink.engine.messages import (
     SOLVERS,
     TOO_LARGE,
     UNCONNECTED,
+    Library,
+    LibraryBlock,
+    PortKey,
+    one_line,
 )
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from chatdev.departments.simulink.engine import messages as say
+from chatdev.departments.simulink.engine import library as say
 from chatdev.departments.simulink.engine.arguments import (
     MatlabArray,
     at_least,
@@ -26,8 +26,7 @@ from chatdev.departments.simulink.engine.arguments import (
     split_path,
     text_of,
 )
-from chatdev.departments.simulink.engine.library import Library, LibraryBlock, PortKey
-from chatdev.departments.simulink.engine.messages import BuildRefused
+from chatdev.departments.simulink.engine.library import BuildRefused, Library, LibraryBlock, PortKey
 from chatdev.departments.simulink.engine.rules import (
     LONGEST_NAME,
     BlockDiagram,

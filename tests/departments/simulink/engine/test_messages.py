@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.simulink.engine import messages
+from chatdev.departments.simulink.engine import library
 from chatdev.departments.simulink.engine.arguments import double
-from chatdev.departments.simulink.engine.messages import Notice
+from chatdev.departments.simulink.engine.library import Notice
 from chatdev.departments.simulink.engine.program import MatlabEngine, MatlabExecutionError, RejectedExecutionError
 
 Calls = Callable[[MatlabEngine], Any]
@@ -183,7 +183,7 @@ def test_every_message_is_tried(start: Callable[..., MatlabEngine], capsys: pyte
             calls(engine)
         out, err = capsys.readouterr()
         told += [err.strip(), *re.findall(r"    (.*)", err), *re.findall(r"Warning: (.*)", out)]
-    table = {name: value for name, value in vars(messages).items() if isinstance(value, Notice)}
+    table = {name: value for name, value in vars(library).items() if isinstance(value, Notice)}
     untold = {name for name, message in table.items() if not any(map(_pattern(message).fullmatch, told))}
     assert untold == elsewhere
     assert {message.source for message in table.values()} == {"logged", "reported", "own"}

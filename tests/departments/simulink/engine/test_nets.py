@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.simulink.engine.library import Library
-from chatdev.departments.simulink.engine.messages import (
+from chatdev.departments.simulink.engine.library import (
     NETS_DIFFER,
     ONE_PORT,
     RULES_BROKEN,
     SECOND_TAKEN,
     BuildRefused,
+    Library,
 )
 from chatdev.departments.simulink.engine.rules import BlockDiagram
 
