@@ -23,7 +23,7 @@ from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.simulation import SimulationResult, simulate_unexamined
 from chatdev.departments.verilog.target import ICARUS
 from chatdev.departments.verilog.waveform.comparison import ANSWER, REFERENCE, Pair, are_different, find_pairs
-from chatdev.departments.verilog.waveform.steps import Step, bit_count
+from chatdev.departments.verilog.waveform.lookback import Step, bit_count
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.base import Sandbox
 

@@ -44,8 +44,8 @@ from chatdev.departments.verilog.simulators import compile_files, run_program
 from chatdev.departments.verilog.slang import Instance, find_checks, find_instances
 from chatdev.departments.verilog.source_text import drop_comments, unit_names
 from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target
+from chatdev.departments.verilog.waveform.comparison import merge_reference
 from chatdev.departments.verilog.waveform.differences import Difference, Differences, find_differences
-from chatdev.departments.verilog.waveform.merge import merge_reference
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.base import ProcessLimits, Sandbox

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.likely_examples import try_program
 from chatdev.departments.software.cases.likely import likely_examples
-from chatdev.departments.software.trial.dialogue import goes_as_shown
+from chatdev.departments.software.trial.likely_trial import goes_as_shown
 from chatdev.departments.software.trial.plan import any_command
 
 SHOWN = "Width: 5\nHeight: 2.5\nYou need 2 tins.\n"

@@ -14,7 +14,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from chatdev.departments.verilog.waveform.steps import Step
+from chatdev.departments.verilog.waveform.lookback import Step
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
 

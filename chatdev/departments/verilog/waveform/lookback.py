@@ -7,6 +7,7 @@ it was looked at, nothing is said (`Malformed`): then it must be read from its s
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,8 +15,7 @@ from io import SEEK_END, FileIO
 from math import ceil, inf
 from pathlib import Path
 
-from chatdev.departments.verilog.waveform.steps import LastSteps, Step, find_steps
-from chatdev.departments.verilog.waveform.vcd import Malformed, fill_bits, parse_time
+from chatdev.departments.verilog.waveform.vcd import Malformed, check_held, fill_bits, parse_time
 
 _PROBE, _TAIL, _SMALL, _PIECE = 1 << 10, 1 << 12, 1 << 14, 1 << 17  # bytes
 _LONGEST_HEADER = 1 << 24  # bytes
@@ -274,3 +274,58 @@ def _read_time(now: int, stamp: bytes) -> int:
     """The time of a line, which is not before the last one. Raises Malformed."""
     later = int(stamp[1:]) if len(stamp) < _LONGEST_TIME and stamp[1:].isdigit() else -1
     return later if later >= now else parse_time(now, stamp.decode("ascii", "replace"))
+
+
+# What changed at each time: of the values that a file names, those that are other than before.
+
+Step = tuple[int, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class LastSteps:
+    """The last steps before a time, oldest first; `before` is what held at the first of them, by code."""
+
+    before: dict[str, str]
+    steps: deque[Step]
+
+    @classmethod
+    def of(cls, dumped: Iterable[Step], known: Mapping[str, str], count: int) -> LastSteps:
+        """The last `count` at most; `known` is what held before that which was `dumped`."""
+        last, held = cls(dict(known), deque()), 0
+        for step in find_steps(dumped, known):
+            last.steps.append(step)
+            held += bit_count(step)
+            if len(last.steps) > count:
+                first = last.steps.popleft()
+                held -= bit_count(first)
+                last.before.update(first[1])
+            check_held(held)
+        return last
+
+
+def find_steps(dumped: Iterable[Step], known: Mapping[str, str]) -> Iterator[Step]:
+    """For each time the codes that have another value at its end, with that value; of a time values may be `dumped` in
+    several pieces."""
+    known, now, values = dict(known), 0, dict[str, str]()
+    for moment, more in dumped:
+        if moment == now:
+            values |= more
+            continue
+        if step := _other_values(values, known):
+            yield now, step
+        now, values = moment, more
+    if step := _other_values(values, known):
+        yield now, step
+
+
+def _other_values(values: Mapping[str, str], known: dict[str, str]) -> dict[str, str]:
+    """The values that are other than what was known, and known from now on: what goes there and back within one time is
+    not among them."""
+    step = {code: value for code, value in values.items() if known.get(code) != value}
+    known |= step
+    return step
+
+
+def bit_count(step: Step) -> int:
+    """Of all its values."""
+    return sum(map(len, step[1].values()))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 from chatdev.departments.verilog.waveform import lookback, vcd
-from chatdev.departments.verilog.waveform.steps import LastSteps, Step, find_steps
+from chatdev.departments.verilog.waveform.lookback import LastSteps, Step, find_steps
 from chatdev.departments.verilog.waveform.vcd import WIDEST, Malformed, Signal, WaveformError, check_held
 
 _NEAR = 5  # names that are offered for one that is not there

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.departments.verilog.waveform import lookback, vcd
-from chatdev.departments.verilog.waveform.steps import find_steps
+from chatdev.departments.verilog.waveform.lookback import find_steps
 from chatdev.departments.verilog.waveform.vcd import Malformed, WaveformError
 from chatdev.departments.verilog.waveform.waves import Row, Waves
 
