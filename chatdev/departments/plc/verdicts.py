@@ -244,7 +244,7 @@ def _changed_lines(before: str, after: str) -> int:
 
 # The tool that puts right in a delivered program what needs no thought, before anybody judges it.
 
-_MOST_TOLD_OF_MEND = 10
+_MOST_MENDS_TOLD = 10
 _NOTHING: dict[str, Any] = {"files": {}, "report": ""}
 
 
@@ -263,7 +263,7 @@ def mend(context: ToolContext) -> dict[str, Any]:
     if found.source == source:
         return _NOTHING
     path = next(path for path in context.software if context.software[path].decode("utf-8", "replace") == source)
-    report = render_file(WORDING / "mended.j2", path=path, mended=found.mended, most=_MOST_TOLD_OF_MEND)
+    report = render_file(WORDING / "mended.j2", path=path, mended=found.mended, most=_MOST_MENDS_TOLD)
     return {"files": {path: found.source}, "report": report}
 
 

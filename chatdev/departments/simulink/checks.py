@@ -173,7 +173,7 @@ def _excerpt(value: Any) -> str:
 MODEL_FILE = "model.yaml"
 """The text form of a model in the software."""
 _REPORT = Path(__file__).with_name("findings.j2")
-_MOST_OF_CHECK_TOOL = 40
+_MOST_SHOWN = 40
 """Findings that an agent is told at once."""
 
 
@@ -200,7 +200,7 @@ def check(context: ToolContext) -> Verdict:
 def judge_findings(findings: Sequence[DiagramFinding]) -> Verdict:
     """The verdict on what has these findings; `score` falls with each error, and a little with each warning."""
     errors, warnings = (sum(one.severity == severity for one in findings) for severity in ("error", "warning"))
-    report = render_file(_REPORT, findings=findings[:_MOST_OF_CHECK_TOOL], more=len(findings[_MOST_OF_CHECK_TOOL:]), errors=errors)
+    report = render_file(_REPORT, findings=findings[:_MOST_SHOWN], more=len(findings[_MOST_SHOWN:]), errors=errors)
     return Verdict(not errors, report, 1 / (1 + errors + warnings / 1000), {"findings": list(map(as_plain, findings))})
 
 

@@ -295,7 +295,7 @@ def _try_bench(context: ToolContext, answer: Answer, folder: Path, target: Targe
 
 _OTHERWISE = {ICARUS: ". SystemVerilog that Icarus Verilog does not know may run with --input simulator=verilator",
               VERILATOR: ". What Verilator does not take may run with --input simulator=icarus"}
-_MOST_OF_GIVEN_BENCH = 3  # messages of the compiler that are shown
+_MOST_QUOTED = 3  # messages of the compiler that are shown
 _UNJUDGED = frozenset({"matches", "no_report"})  # a bench without a report judges nobody, and says so
 
 
@@ -407,7 +407,7 @@ def _reason(found: SimulationResult, target: Target) -> str:
     if not found.compiled.passed:
         said = [f"{one.file}:{one.line}: {one.text}" for one in read_messages(found.log, target)
                 if one.severity == "error"]
-        return "; ".join(["they do not compile together", *said[:_MOST_OF_GIVEN_BENCH]])
+        return "; ".join(["they do not compile together", *said[:_MOST_QUOTED]])
     report = found.report or BenchReport()
     return render_text(outcomes()[found.outcome]["says"], limits=SIMULATING, compiling=COMPILING,
                        samples=report.samples, mismatches=report.mismatches, counted=report.is_counted).rstrip(".")

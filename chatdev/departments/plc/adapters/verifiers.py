@@ -151,11 +151,11 @@ def _verifiers() -> dict[str, dict[str, Any]]:
 # sandbox, and what it says becomes diagnostics like ours. Which there are, and how they speak, is data
 # (`compilers.yaml`).
 
-_SOURCE_OF_COMPILERS = "program.st"
-_LIMITS_OF_COMPILERS = ProcessLimits(cpu=20, seconds=120, memory=1 << 30, disk=128 << 20, written=4 << 20)
+_COMPILED_SOURCE = "program.st"
+_COMPILER_LIMITS = ProcessLimits(cpu=20, seconds=120, memory=1 << 30, disk=128 << 20, written=4 << 20)
 _COMMENTS = re.compile(r"""(\(\*.*?(?:\*\)|\Z)|/\*.*?(?:\*/|\Z)|'(?:\$.|[^'$\n])*'?|"(?:\$.|[^"$\n])*"?)|//[^\n]*""",
                        re.DOTALL)
-_MOST, _LONGEST_OF_COMPILERS = 25, 500  # diagnostics, and characters of what is told of a program that names no line
+_MOST, _LONGEST_LOG = 25, 500  # diagnostics, and characters of what is told of a program that names no line
 
 
 def ask_compiler(name: str, source: str, sandbox: Sandbox) -> tuple[Diagnostic, ...]:
@@ -168,7 +168,7 @@ def ask_compiler(name: str, source: str, sandbox: Sandbox) -> tuple[Diagnostic, 
         raise MissingProgram(f"{name} not found, which checks Structured Text as well; {compiler['get']}")
     text = strip_line_comments(source) if compiler["block_comments"] else source
     with tempfile.TemporaryDirectory(prefix="plc-", ignore_cleanup_errors=True) as folder:
-        write_tree(Path(folder), {_SOURCE_OF_COMPILERS: text.encode("utf-8", "replace")})
+        write_tree(Path(folder), {_COMPILED_SOURCE: text.encode("utf-8", "replace")})
         job = _job(compiler["command"], Path(found).resolve(), Path(folder))
         return _read(name, sandbox.run(job), re.compile(compiler["says"], re.MULTILINE))
 
@@ -180,19 +180,19 @@ def strip_line_comments(source: str) -> str:
 
 def _job(command: list[str], program: Path, folder: Path) -> SandboxJob:
     library = program.parent / "lib"
-    places = {"FILE": _SOURCE_OF_COMPILERS, "LIBRARY": str(library)}
+    places = {"FILE": _COMPILED_SOURCE, "LIBRARY": str(library)}
     argv = [str(program), *(places.get(word, word) for word in command[1:])]
     if not library.is_dir() and "LIBRARY" in command:
         at = command.index("LIBRARY")
         del argv[at - 1:at + 1]
-    return SandboxJob(argv, folder, _LIMITS_OF_COMPILERS, bindings=[Binding(program.parent)])
+    return SandboxJob(argv, folder, _COMPILER_LIMITS, bindings=[Binding(program.parent)])
 
 
 def _read(name: str, execution: Execution, says: re.Pattern[str]) -> tuple[Diagnostic, ...]:
     log = f"{execution.stdout}\n{execution.stderr}"
     found = [_diagnostic(name, match) for match in says.finditer(log)][:_MOST]
     if execution.exit_status != 0 and not any(one.severity == "error" for one in found):
-        said = " ".join(log.split())[-_LONGEST_OF_COMPILERS:] or "nothing"
+        said = " ".join(log.split())[-_LONGEST_LOG:] or "nothing"
         how = "took too long" if execution.timed_out else f"ended with {execution.exit_status or execution.signal}"
         found.append(Diagnostic("error", name, f"{name}: it {how}, names no line, and says: {said}", Span(1, 1, 1, 1)))
     return tuple(dict.fromkeys(found))
