@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.department import departments
 from tests.support.face_packages import put_company, put_package
 from tests.support.processes import running_program
 
@@ -118,8 +119,9 @@ def test_a_command_is_imported_only_when_it_is_called(here: Path, path: list[str
     names = out.rpartition("IMPORTED ")[2].split()
     assert ("plant" in names, "plant.commands" in names) == (True, commands), out
     own = {name for name in names if name.startswith("chatdev.departments") and name.count(".") > 2}
-    assert own == set() or arguments == ["doctor"]  # whose rows are of departments, too
-    assert [name for name in own if name.rpartition(".")[2] in ("commands", "eval_command")] == []
+    rows = [row for one in departments().values() for row in (*one.commands.values(), *one.data_sets.values())]
+    assert own.isdisjoint(row.path.partition(":")[0] for row in rows)
+    assert not own or arguments == ["doctor"]  # which imports their checks
 
 
 def test_the_help_lists_commands_and_data_sets_of_departments(chatdev: Chatdev) -> None:

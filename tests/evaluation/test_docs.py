@@ -10,7 +10,7 @@ import pytest
 from benchmarks import easy_local, srdd_local
 from benchmarks.study import read_results
 from chatdev.batch.local import BREAKER_FAILURES
-from chatdev.cli.app import command_line
+from chatdev.cli import evaluate
 from chatdev.departments.software.evaluation.quality import METRICS, PAPER
 from chatdev.evaluation.measure import STATISTICS
 from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES
@@ -26,9 +26,10 @@ def test_every_metric_is_explained() -> None:
 
 
 def test_every_option_that_it_names_is_there() -> None:
-    commands = command_line().commands["eval"]
-    known = {option for command in vars(commands)["commands"].values() for parameter in command.params
-             for option in parameter.opts}
+    context = evaluate.command.make_context("eval", [], resilient_parsing=True)
+    commands = [evaluate.command.get_command(context, name) for name in evaluate.command.list_commands(context)]
+    contexts = [command.make_context("", [], resilient_parsing=True) for command in commands if command]
+    known = {option for one in contexts for parameter in one.command.params for option in parameter.opts}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", PAGE)) <= known
 
 
