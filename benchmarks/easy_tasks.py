@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from chatdev.departments.software.evaluation.easy_rules import easy_findings
 from chatdev.departments.software.evaluation.easy_tier import SETS, folder_digest, load_easy_tasks
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.paths import bundled_folder
+from tests.departments.software.evaluation.easy_rules import easy_findings
 
 
 def main() -> None:

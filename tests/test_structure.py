@@ -21,7 +21,6 @@ TREE = Tree(ROOT)
 SMALL_FOR_A_REASON = {
     "__main__.py": "what `python -m chatdev` runs",
     **{f"departments/{name}/__init__.py": "the face of a department" for name in ("plc", "process", "simulink")},
-    "batch/spent.py": "an import that earlier versions documented",
     "departments/simulink/engine/matlab/__init__.py": "what programs import as MATLAB's package",
     "replies/__init__.py": "what the layer offers",
     "replies/python/__init__.py": "how its modules hang together",

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatdev.departments.plc.simulation.c_data import variable_name
-from chatdev.departments.plc.simulation.c_source import emit_c
+from benchmarks.plc.c_source import emit_c, variable_name
 from chatdev.departments.plc.simulation.trace import Column, columns_of
 from chatdev.departments.plc.st.core import Program, Value
 

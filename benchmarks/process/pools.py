@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import accumulate, pairwise
 from random import Random
 
-from chatdev.departments.process.playout import play_out
+from benchmarks.process.playout import play_out
 from chatdev.departments.process.process_tree import (
     SILENT,
     Instance,

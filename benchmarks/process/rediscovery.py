@@ -21,6 +21,7 @@ from typing import Any
 
 from benchmarks.process.drawing import find_drawing_faults
 from benchmarks.process.pools import Pool, play_pool, random_names, random_strings, random_tree
+from benchmarks.process.read_description import read_description
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.departments.process.conformance import find_difference, measure_quality
 from chatdev.departments.process.cuts import build_graph
@@ -28,7 +29,6 @@ from chatdev.departments.process.describe import describe
 from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_tree import ProcessTree, normalise
-from chatdev.departments.process.read_description import read_description
 
 RESULTS = RESULTS_FOLDER / "process_rediscovery.json"
 PAGE = ROOT / "docs" / "process.md"

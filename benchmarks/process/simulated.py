@@ -20,14 +20,14 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
+from benchmarks.process.playout import play_out
+from benchmarks.process.read_description import read_description
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.config.templates import render
 from chatdev.departments.process.instances import format_instance
-from chatdev.departments.process.playout import play_out
 from chatdev.departments.process.pool import InstanceOutcome, choose_best, count_outcomes, filter_entries
 from chatdev.departments.process.process_company import Experience, Filter, ProcessCompany, gather_experience
 from chatdev.departments.process.process_tree import Instance
-from chatdev.departments.process.read_description import read_description
 from chatdev.departments.process.replay_strategy import plan_replays
 from chatdev.evaluation.reporting.formats import format_interval
 from chatdev.evaluation.reporting.statistics import estimate

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.process.pools import PHASES, random_names, random_tree
+from benchmarks.process.read_description import read_description
 from chatdev.departments.process.describe import describe
 from chatdev.departments.process.process_tree import (
     SILENT,
@@ -20,7 +21,6 @@ from chatdev.departments.process.process_tree import (
     phase,
     sequence,
 )
-from chatdev.departments.process.read_description import read_description
 from chatdev.errors import ConfigError
 
 MODEL = from_plain([

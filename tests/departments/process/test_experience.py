@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from benchmarks.process.read_description import read_description
 from chatdev.departments.process.conformance import accepts
 from chatdev.departments.process.pool import PoolEntry
 from chatdev.departments.process.process_company import (
@@ -15,7 +16,6 @@ from chatdev.departments.process.process_company import (
     mine_pool,
     read_experience,
 )
-from chatdev.departments.process.read_description import read_description
 from chatdev.errors import ConfigError
 
 NAMES = ("Plan", "Write", "Test", "Tell")

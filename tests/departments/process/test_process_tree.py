@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.process.playout import MOST_PHASES, play_out
 from benchmarks.process.pools import random_names, random_tree
 from chatdev.departments.process.conformance import accepts, find_difference
 from chatdev.departments.process.flow_graph import draw_flow
-from chatdev.departments.process.playout import MOST_PHASES, play_out
 from chatdev.departments.process.process_tree import (
     MOST_DEPTH,
     SILENT,

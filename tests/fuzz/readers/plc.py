@@ -7,9 +7,8 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 
+from benchmarks.plc.c_source import Untranslatable, emit_c
 from chatdev.departments.plc.proof.properties import PropertyError, read_properties
-from chatdev.departments.plc.simulation.c_data import Untranslatable
-from chatdev.departments.plc.simulation.c_source import emit_c
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.departments.plc.simulation.trace import WrongTrace, random_inputs, read_trace, run_trace, write_trace
 from chatdev.departments.plc.st.core import Program

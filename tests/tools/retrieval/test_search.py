@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ModelUnavailable, ToolError
-from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.paths import bundled_folder, data_dir
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
 from chatdev.tools.registry import registry
-from chatdev.tools.retrieval.embedding import EmbeddingIndex
-from chatdev.tools.retrieval.search import RETRIEVERS, CaseBase, Passage, fuse, read_passages
+from chatdev.tools.retrieval.search import RETRIEVERS, CaseBase, Passage, fuse
 
 A, B, C = (Passage(name, name) for name in "ABC")
 SHEETS = bundled_folder("company_config") / "agents4plc" / "knowledge"
@@ -95,12 +93,6 @@ def test_a_further_retriever_takes_part_and_a_deaf_one_is_named() -> None:
     assert "# A page (https://example.org)" in text
     assert "Blink" in text
     assert "One place could not be asked: no connection" in text
-
-
-def test_meaning_is_compared_by_an_embedding_model() -> None:
-    index = EmbeddingIndex(read_passages(SHEETS), LexicalEmbedder())
-    assert "Ring buffer" in index.search("a ring buffer for a queue of orders", 1)[0].title
-    assert len(index.search("timer", 5)) == 5
 
 
 def test_ranks_are_fused() -> None:

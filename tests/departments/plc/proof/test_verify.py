@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from chatdev.departments.plc.proof.properties import Outcome, PropertyError, read_properties
-from chatdev.departments.plc.proof.smv import write_smv
-from chatdev.departments.plc.proof.transition import build_transition
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.core import Program
 from chatdev.departments.plc.st.reading import read_program
@@ -110,11 +108,3 @@ def test_all_checks_together_take_twenty_times_as_long_as_one_may() -> None:
 def test_bad_properties_are_refused_clearly(given: object, message: str) -> None:
     with pytest.raises(PropertyError, match=message):
         read_properties(given)
-
-
-def test_a_transition_is_written_for_nuxmv() -> None:
-    text = write_smv(build_transition(program_of(STEPS)))
-    assert text.startswith("MODULE main\nVAR\n")
-    assert "  v_go : boolean;" in text
-    assert "init(v_left) := 0ud16_5;" in text
-    assert "-- division at 11:" in text

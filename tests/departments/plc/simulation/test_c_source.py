@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from benchmarks.plc.agreement import draw, is_same
+from benchmarks.plc.c_source import FUNCTION_TEXTS, Untranslatable, emit_c
 from benchmarks.plc.compiled import CompiledProgram, Scan
-from chatdev.departments.plc.simulation.c_data import Untranslatable
-from chatdev.departments.plc.simulation.c_functions import FUNCTION_TEXTS
-from chatdev.departments.plc.simulation.c_source import emit_c
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.departments.plc.simulation.trace import Column, columns_of
 from chatdev.departments.plc.st.core import IEC, Dialect, Program

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.software.evaluation.easy_rules import TASKS, easy_findings
 from chatdev.departments.software.evaluation.easy_tier import SETS, EasyTask, EasyTier, folder_digest, load_easy_tasks
 from chatdev.errors import ConfigError
 from chatdev.evaluation.tasks import load_tasks
@@ -17,6 +16,7 @@ from chatdev.evaluation.trial import count_refusals, program_copy
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
+from tests.departments.software.evaluation.easy_rules import TASKS, easy_findings
 from tests.departments.software.evaluation.quick_trial import try_programs
 
 EASY = bundled_folder("srdd") / "easy"

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.software.evaluation.rules import AREAS, findings
 from chatdev.evaluation.tasks import Task
+from tests.departments.software.evaluation.rules import AREAS, findings
 
 
 def tasks() -> list[Task]:

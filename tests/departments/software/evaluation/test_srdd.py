@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from chatdev.departments.software.evaluation.rules import CATEGORIES, TASKS, findings
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.paths import bundled_folder
+from tests.departments.software.evaluation.rules import CATEGORIES, TASKS, findings
 
 FOLDER = bundled_folder("srdd")
 

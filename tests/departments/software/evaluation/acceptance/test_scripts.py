@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.software.evaluation.rules import CATEGORIES
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.evaluation.trial import Program, count_refusals, load_hidden_test, program_copy
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Execution, Sandbox
 from chatdev.sandbox.bubblewrap import Bubblewrap, why_not
 from tests.departments.software.evaluation.acceptance.mutants import MUTANTS
+from tests.departments.software.evaluation.rules import CATEGORIES
 
 SCRIPTS = bundled_folder("srdd") / "acceptance"
 NAMES = sorted(path.stem for path in SCRIPTS.glob("*.py"))
