@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import plans
+from benchmarks.engine.run_folder import weighed
 from benchmarks.fleet_load import measure_apart
-from benchmarks.run_folder import weighed
 from benchmarks.simulate_fleet import CALLS, Costs, Load, fit_costs, ideal, seconds
 from benchmarks.study import (
     RESULTS_FOLDER,

@@ -3,7 +3,7 @@ and by the company.
 
     python -m benchmarks.simulink.local [--collect | --write]
 
-Given again, it goes on where it was; rows, journals and the page as in benchmarks/srdd_local.py.
+Given again, it goes on where it was; rows, journals and the page as in benchmarks/software/srdd_local.py.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.engine.run_folder import weighed
 from benchmarks.fleet import FEW, LOADS, MANY, NEAR, PAGE, RESULTS, costs_of, measure_ledger, pages
 from benchmarks.fleet_load import measure_load, model_server
 from benchmarks.plans import LOADS as PLANNED
 from benchmarks.plans import Usual, bottleneck, plans
-from benchmarks.run_folder import weighed
 from benchmarks.simulate_fleet import CALLS, Costs, Load, seconds
 from benchmarks.study import read_results
 

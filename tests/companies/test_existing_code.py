@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.existing_code import RIGHT, is_as_wanted, table, try_reply
+from benchmarks.software.existing_code import RIGHT, is_as_wanted, table, try_reply
 from tests.support.repositories import REPOSITORIES
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.strong_models import MOST_CALLS, RIGHT, is_as_wanted, read_scenarios, table, try_program
+from benchmarks.software.strong_models import MOST_CALLS, RIGHT, is_as_wanted, read_scenarios, table, try_program
 
 
 def test_there_are_scenarios_enough_and_half_are_written_blind() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.strong_models import read_scenarios
-from benchmarks.strong_tokens import BEFORE, NOW, RESULTS, count, measure, phase_of, table
+from benchmarks.software.strong_models import read_scenarios
+from benchmarks.software.strong_tokens import BEFORE, NOW, RESULTS, count, measure, phase_of, table
 from benchmarks.study import read_results
 
 

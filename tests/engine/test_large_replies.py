@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.parsing_child import python_text
+from benchmarks.engine.parsing_child import python_text
 from chatdev.engine import turn
 from chatdev.isolation import parent
 from tests.engine.studio import WRITE, Studio, program

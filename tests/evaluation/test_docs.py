@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import easy_local, srdd_local
+from benchmarks.software import easy_local, srdd_local
 from benchmarks.study import read_results
 from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli import evaluate

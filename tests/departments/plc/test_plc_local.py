@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.local_study import MODEL
-from benchmarks.plc_local import EASY, OWN, PASSABLE, SIMPLE, STUDY, TASKS, more, told
+from benchmarks.plc.local import EASY, OWN, PASSABLE, SIMPLE, STUDY, TASKS, more, told
 from benchmarks.study import ROOT
 from chatdev.batch.ledger import Ledger
 from chatdev.cli.app import command_line

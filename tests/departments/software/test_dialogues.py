@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.likely_examples import try_program
+from benchmarks.software.likely_examples import try_program
 from chatdev.departments.software.cases.likely import likely_examples
 from chatdev.departments.software.trial.likely_trial import goes_as_shown
 from chatdev.departments.software.trial.plan import any_command

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.keeping import BEGIN, END, PAGE, RESULTS, read_cases, table, try_case
+from benchmarks.software.keeping import BEGIN, END, PAGE, RESULTS, read_cases, table, try_case
 from benchmarks.study import read_results
 from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.trial.keeping import Listing

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmarks.likely_examples import BEGIN, END, RESULTS, read_requests, table, try_program
+from benchmarks.software.likely_examples import BEGIN, END, RESULTS, read_requests, table, try_program
 from benchmarks.study import ROOT, read_results
 from chatdev.departments.software.cases.likely import likely_examples
 from chatdev.departments.software.cases.likely_example import best_of

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from benchmarks.software.trial_cases import BEGIN, END, Subject, subjects, table, try_program
 from benchmarks.study import RESULTS_FOLDER, ROOT, read_results
-from benchmarks.trial_cases import BEGIN, END, Subject, subjects, table, try_program
 from chatdev.departments.software.cases.wording import wording
 from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE
 from chatdev.sandbox.kinds import find_sandbox

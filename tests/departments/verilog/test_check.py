@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks.verilog_subjects import DATA
+from benchmarks.verilog.subjects import DATA
 from chatdev.departments.verilog.lint import undriven_signals
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.verilogeval import VerilogEval

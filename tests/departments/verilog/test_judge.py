@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.verilog_judge import cheat as try_cheat
-from benchmarks.verilog_judge import (
+from benchmarks.verilog.judge import cheat as try_cheat
+from benchmarks.verilog.judge import (
     cheats,
     digest_of,
     judge_files,
@@ -25,7 +25,7 @@ from benchmarks.verilog_judge import (
     told,
     twins,
 )
-from benchmarks.verilog_judge import filled as cheat
+from benchmarks.verilog.judge import filled as cheat
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.judge import judge_answer
 from chatdev.departments.verilog.simulation import simulate_unexamined

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.verilog_late import own_cases, rows_of_own, rows_of_problem
-from benchmarks.verilog_mutants import Mutant
-from benchmarks.verilog_subjects import Subject, verilogeval_subjects
+from benchmarks.verilog.late import own_cases, rows_of_own, rows_of_problem
+from benchmarks.verilog.mutants import Mutant
+from benchmarks.verilog.subjects import Subject, verilogeval_subjects
 from chatdev.departments.verilog.answer import Answer
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.first_difference import find_minded

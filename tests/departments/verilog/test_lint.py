@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks.verilog_subjects import designs, verilogeval_subjects
+from benchmarks.verilog.subjects import designs, verilogeval_subjects
 from chatdev.departments.verilog.lint import lint, undriven_signals
 from chatdev.departments.verilog.messages import Message
 from chatdev.departments.verilog.simulation import examine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.verilog_mutants import mutants
-from benchmarks.verilog_pyverilog import sliced
+from benchmarks.verilog.mutants import mutants
+from benchmarks.verilog.pyverilog import sliced
 from chatdev.departments.verilog.design.design import Design
 from tests.departments.verilog.designs import LOCK, UNIT
 

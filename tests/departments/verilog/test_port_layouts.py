@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.study import read_results
-from benchmarks.verilog_port_specs import Row, rows
-from benchmarks.verilog_ports import RESULTS, VARIANTS, counts_of, layouts
+from benchmarks.verilog.port_specs import Row, rows
+from benchmarks.verilog.ports import RESULTS, VARIANTS, counts_of, layouts
 
 STUDY = read_results(RESULTS)["layouts"]
 EVERY = 29

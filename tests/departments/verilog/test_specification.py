@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from benchmarks.verilog_subjects import DATA
+from benchmarks.verilog.subjects import DATA
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.judge import check_bench
 from chatdev.departments.verilog.simulation import reference_as_answer

@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from benchmarks.verilog_mutants import Mutant, mutants
+from benchmarks.verilog.mutants import Mutant, mutants
 from chatdev.departments.verilog import mismatch
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.simulation import simulate_answer

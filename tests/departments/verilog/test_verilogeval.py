@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.verilog_judge import DATA, WEAK, cheats, filled, stub
+from benchmarks.verilog.judge import DATA, WEAK, cheats, filled, stub
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.verilogeval import (
     COLUMNS,

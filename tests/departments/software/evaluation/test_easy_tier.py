@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks import easy_local
-from benchmarks.easy_drafts import drafts_table, worth_of_drafts
+from benchmarks.software import easy_local
+from benchmarks.software.easy_drafts import drafts_table, worth_of_drafts
 from chatdev.departments.software.evaluation.easy_tier import EasyTier, drafts, first_draft, load_easy_tasks
 from chatdev.errors import ConfigError
 from chatdev.evaluation.study import Conditions, Study

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.easy_local import AGAIN, study_of, tasks_of
-from benchmarks.easy_verdicts import KINDS, MARKS, RESULTS, judge_drafts, table
+from benchmarks.software.easy_local import AGAIN, study_of, tasks_of
+from benchmarks.software.easy_verdicts import KINDS, MARKS, RESULTS, judge_drafts, table
 from benchmarks.study import read_results
 
 STUDY = read_results(RESULTS)

@@ -1,0 +1,52 @@
+"""What each model solves of the easy tasks: the first table in docs/models.md.
+
+    python -m benchmarks.software.model_rows
+
+Reads the rows that are kept (benchmarks/results/easy_*.json), ours of the local model first, and the lines that others
+sent back (benchmarks/data/model_lines.txt, as `chatdev eval srdd --tier …` prints them). Measures nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+
+from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between
+from chatdev.evaluation.reporting.formats import score_lines
+from chatdev.evaluation.reporting.study_results import Results
+
+PAGE, SENT = ROOT / "docs" / "models.md", ROOT / "benchmarks" / "data" / "model_lines.txt"
+BEGIN, END = "<!-- models: written by python -m benchmarks.software.model_rows -->", "<!-- end of models -->"
+OURS = (("easy_sealed-2", ("single",)), ("easy_again", ("single_drafts", "chatdev")))
+"""The kept results of the set of `--tier easy`, and the variants of each whose runs are whole."""
+
+
+def our_lines() -> Iterator[str]:
+    """The lines of the local model."""
+    for name, variants in OURS:
+        found = read_results(RESULTS_FOLDER / f"{name}.json")
+        rows = [row for row in found["rows"] if row["variant"] in variants]
+        yield from score_lines(Results(name, rows, [], list(variants)), "easy", date.fromisoformat(found["date"]))
+
+
+def sent_lines() -> list[str]:
+    """The lines that others sent back."""
+    lines = SENT.read_text(encoding="utf-8").splitlines() if SENT.exists() else []
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def table() -> str:
+    """A row for each variant of each line. Raises ValueError for a line of another form."""
+    rows = []
+    for line in [*our_lines(), *sent_lines()]:
+        head, model, tier, *variants = line.split(" | ")
+        version, _, day = head.removeprefix("chatdev ").partition(", ")
+        for variant in variants:
+            name, _, found = variant.partition(": ")
+            rows.append((model, tier, name, *(found.split(", ", 2) if found else (name, "", "")), version, day))
+    return markdown_table(["model", "tier", "variant", "solved", "calls a run", "cost a run", "version", "date"], rows)
+
+
+if __name__ == "__main__":
+    write_between(PAGE, BEGIN, END, table())
+    print(table())
