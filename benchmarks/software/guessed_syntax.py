@@ -3,7 +3,7 @@
     python -m benchmarks.software.guessed_syntax [--sample N]
 
 A Tester who writes checks before there is a program guesses how its commands are given. The right programs of
-`benchmarks.software.trial_cases` and of the sealed easy tasks are tried with such checks, in three syntaxes that are plausible
+`trial_cases` and of the sealed easy tasks are tried with such checks, in three syntaxes that are plausible
 and that the program does not have (words in other places, options, a word for each action); none may fail. Then faults
 that break an example which the request states are put into those that have one; none may be a success with them.
 """

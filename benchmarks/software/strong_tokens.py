@@ -2,7 +2,7 @@
 
     python -m benchmarks.software.strong_tokens [--only NAME]... [--build NAME] [--write]
 
-The right programs of the scenarios of `benchmarks.software.strong_models` are written by the same scripted model, and what it is
+The right programs of the scenarios of `strong_models` are written by the same scripted model, and what it is
 sent is counted: system messages, all other messages, and the schemas of tools; a token is a fourth of the characters.
 `--build` names what is measured (`now`, or the commit in whose tree the command runs: copy this file,
 `strong_models.py` and `data/strong_models/` there). Takes about twenty minutes.
