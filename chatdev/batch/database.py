@@ -1,4 +1,5 @@
-"""Any database that SQLAlchemy supports: opened, its errors in words, and calls that are retried while it is away."""
+"""Any database that SQLAlchemy supports: opened, its errors in words, calls that are retried while it is away; and
+databases of strangers."""
 
 from __future__ import annotations
 

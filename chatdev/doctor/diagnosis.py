@@ -1,4 +1,5 @@
-"""What a probe of the machine is, and making all of them: side by side, each bounded in time, none able to raise."""
+"""What a probe of the machine is, making all of them (side by side, each bounded in time, none able to raise), and the
+rows of departments."""
 
 from __future__ import annotations
 

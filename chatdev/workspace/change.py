@@ -1,4 +1,5 @@
-"""Change of a run to software that was handed in: as a patch in git's form, and applied to the user's folder."""
+"""Change of a run to software that was handed in: as a patch in git's form, applied to the user's folder, without files
+that act."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The values of core expressions over terms, and the run-time faults that they may have."""
+"""The values of core expressions over terms, the run-time faults that they may have, and arrays and records as
+scalars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Give types their meaning: named ones, arrays, structures, enumerations, and the data of function blocks."""
+"""Give types their meaning (named ones, arrays, structures, enumerations, data of blocks), and variables their
+beginning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read statements, and go on after an error in one of them."""
+"""Read statements, and assertions in comments, and go on after an error in one of them."""
 
 from __future__ import annotations
 

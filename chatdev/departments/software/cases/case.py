@@ -1,4 +1,5 @@
-"""A case of a trial: files that lie beside the program, its starts one after another, and what each has to do."""
+"""A case of a trial: files that lie beside the program, its starts one after another, what each has to do, and commands
+as they are typed."""
 
 from __future__ import annotations
 
