@@ -1,5 +1,4 @@
-"""Any database that SQLAlchemy supports: opened, its errors in words, calls that are retried while it is away; and
-databases of strangers."""
+"""Any database that SQLAlchemy supports, a stranger's too: opened, errors in words, calls retried while it is away."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The local engine: works through a ledger in one process, many jobs at once on one event loop, and counts its
-progress.
+"""The local engine: works through a ledger in one process, many jobs at once on one event loop; its progress.
 
 Several processes, on one machine or many, may work through the same ledger. Whatever happens to one of them, each job
 is done once in the results: what it finished is written before anything else, what it gives up is done by others.

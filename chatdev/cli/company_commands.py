@@ -1,5 +1,4 @@
-"""`chatdev companies`, `check` and `trust`: which companies there are, whether one is sound, and consent to what it
-names."""
+"""`chatdev companies`, `check` and `trust`: which companies there are, whether one is sound, and consent to it."""
 
 from __future__ import annotations
 

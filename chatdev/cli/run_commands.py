@@ -1,5 +1,4 @@
-"""`chatdev run`, `resume` and `replay`, with `--dry-run`: shown live on a console, as JSON lines, or by their end
-only."""
+"""`chatdev run`, `resume` and `replay`, with `--dry-run`: shown on a console, as JSON lines, or by their end."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Options that several commands take: budgets, packages and the question about one, texts from files, files to write,
-and which study is meant."""
+"""Options of several commands: budgets, packages and their question, texts from files, files to write, the study."""
 
 from __future__ import annotations
 

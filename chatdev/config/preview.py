@@ -1,5 +1,4 @@
-"""Preview of a run (`--dry-run`): its prompts, as far as they are known before the first reply, its calls and its
-cost."""
+"""Preview of a run (`--dry-run`): its prompts, as far as they are known before the first reply, and its cost."""
 
 from __future__ import annotations
 

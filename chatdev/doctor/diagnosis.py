@@ -1,5 +1,4 @@
-"""What a probe of the machine is, making all of them (side by side, each bounded in time, none able to raise), and the
-rows of departments."""
+"""What a probe of the machine is, and making all, departments' too: side by side, bounded in time, without raising."""
 
 from __future__ import annotations
 

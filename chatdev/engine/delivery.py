@@ -1,5 +1,4 @@
-"""Deliveries: responses that parse as a solution, applied to their target at once and never for the worse (design
-§3)."""
+"""Deliveries: responses that parse as a solution, applied to their target at once, never for the worse (design §3)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Drafts (a delivery is drawn several times, each draft is tried on the same version, the best one stands), and
-parallel branches.
+"""Drafts (several first deliveries, tried on the same version, of which the best stands), and parallel branches.
 
 Drafts are drawn in waves, as many at once as the model's profile allows, and judged one after another in the order of
 their numbers; so what is chosen does not depend on which reply arrives first. Drawing stops at the first draft that

@@ -1,5 +1,4 @@
-"""Bringing the hunks of a patch into a text: each where its lines stand, and nowhere else; and finding a patch without
-a fence.
+"""Bringing the hunks of a patch into a text: each where its lines stand, and nowhere else; patches without a fence.
 
 They are found as they are, without the blanks at their ends, or indented otherwise. Where they stand in several places,
 line numbers decide if all that the headers say of them is right, then the line behind `@@`; between two places that are

@@ -1,5 +1,4 @@
-"""The result of a run, and its report: each event as it happens, to the journal and to the listener, and how it
-ended."""
+"""The result of a run, and its report: each event as it happens, to journal and listener, and how it ended."""
 
 from __future__ import annotations
 

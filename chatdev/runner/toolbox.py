@@ -1,5 +1,4 @@
-"""The tools of a run: which there are, how they are called, what packages they may install, and what becomes of one
-that breaks."""
+"""The tools of a run: which there are, how they are called, what they may install, and what becomes of broken ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Watching what a running program takes of memory and disk, by /proc, for limits that the kernel does not hold
-itself."""
+"""Watching what a running program takes of memory and disk, for limits that the kernel does not hold itself."""
 
 from __future__ import annotations
 

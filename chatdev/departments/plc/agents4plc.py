@@ -1,5 +1,4 @@
-"""The Agents4PLC benchmark as a data set: its requirements for Structured Text, the verdict by hidden properties, and
-how many programs a run needed."""
+"""The Agents4PLC benchmark as a data set: requirements for Structured Text, judged by their hidden properties."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What the commands of `chatdev plc` print (lines as compilers write them, JSON), which files they read, and what they
-take."""
+"""What the commands of `chatdev plc` take, read and print (lines as compilers write them, JSON)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Where the directly-follows graph of a pool falls into parts that a process tree can put together, and the pool
-divided so.
+"""Where the directly-follows graph of a pool falls into parts that a process tree can put together.
 
 A cut is an operator and groups of phases; the definitions are those of Leemans, Fahland, van der Aalst: Discovering
 Block-Structured Process Models from Event Logs (2013, section 4). Equal graphs give equal cuts: groups come in the

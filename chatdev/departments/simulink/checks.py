@@ -1,5 +1,4 @@
-"""The reviewer's eight checks as code, over a model or over what an investigator wrote down of a picture; and their
-tool.
+"""The reviewer's eight checks as code: over a model, or over what an investigator wrote down of a picture.
 
 An investigation is `{"blocks": [{"name", "type", "parameters"}], "connections": ["A/1 -> B/1", …]}`. Whatever is wrong
 with it is a finding, and the checks go on with the rest.

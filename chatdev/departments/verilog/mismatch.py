@@ -1,5 +1,4 @@
-"""The first mismatch: which outputs were wrong, the lines behind it (`verilog.trace`), and a picture
-(`verilog.draw`)."""
+"""The first mismatch: which outputs were wrong, the lines behind it (`verilog.trace`), a picture (`verilog.draw`)."""
 
 from __future__ import annotations
 

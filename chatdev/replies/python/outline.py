@@ -1,5 +1,4 @@
-"""A Python module as plain data (its statements, the lines they occupy, what each says; no syntax tree is kept), and
-parts of one."""
+"""A Python module as plain data: its statements, their lines, what each says, no syntax tree; and parts of one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The values of core expressions over terms, the run-time faults that they may have, and arrays and records as
-scalars."""
+"""The values of core expressions over terms, with their run-time faults; arrays and records as scalars."""
 
 from __future__ import annotations
 

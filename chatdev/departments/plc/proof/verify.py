@@ -1,5 +1,4 @@
-"""Verify a program: each check in a child that is ended when it takes too much; and requirements that contradict each
-other."""
+"""Verify a program: each check in a child that is ended when it takes too much; contradictions among requirements."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Give types their meaning (named ones, arrays, structures, enumerations, data of blocks), and variables their
-beginning."""
+"""Give types (named ones, arrays, structures, enumerations, data of blocks) their meaning, and variables a value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Give a whole source its meaning in the core: first the declarations of its routines, then their bodies, statement by
-statement."""
+"""Give a whole source its meaning in the core: first the declarations of its routines, then their statements."""
 
 from __future__ import annotations
 

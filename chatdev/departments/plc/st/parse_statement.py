@@ -300,7 +300,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Step | None]] = {
 }
 
 
-# Read assertions, which stand in comments so that every other tool passes them over:
+# Assertions, which stand in comments so that every other tool passes them over.
 
 
 def parse_assertion(cursor: Cursor) -> Assertion | None:

@@ -1,5 +1,4 @@
-"""What programs hand to MATLAB's functions, checked: texts, parameters, positions, paths, statements of `eval`,
-arrays."""
+"""What programs hand to MATLAB's functions, checked: texts, parameters, positions, paths, statements, arrays."""
 
 from __future__ import annotations
 

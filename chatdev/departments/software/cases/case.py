@@ -1,5 +1,4 @@
-"""A case of a trial: files that lie beside the program, its starts one after another, what each has to do, and commands
-as they are typed."""
+"""A case of a trial: files beside the program, its starts one after another as typed, and what each has to do."""
 
 from __future__ import annotations
 

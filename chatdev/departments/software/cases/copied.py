@@ -1,5 +1,4 @@
-"""What somebody copied from a request: does it stand there letter by letter, is it whole, and what a Tester makes of
-it.
+"""What somebody copied from a request, a Tester too: does it stand there letter by letter, and is it whole?
 
 What a program has to print is whole when it is all that the request shows at that place: the lines of a block, all
 pieces between marks, or the end of a sentence that says so. Half of an output would make a right program wrong.

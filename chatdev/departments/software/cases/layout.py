@@ -1,5 +1,4 @@
-"""How a request is laid out: paragraphs, list items, and blocks whose lines are meant letter by letter, with their
-role."""
+"""How a request is laid out: paragraphs, list items, and blocks of lines that are meant letter by letter."""
 
 from __future__ import annotations
 

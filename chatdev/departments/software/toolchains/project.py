@@ -1,5 +1,4 @@
-"""The commands that build and start software in a language of `languages.yaml`, the programs they need, and the jobs of
-drivers."""
+"""The commands that build and start software in a language of `languages.yaml`, their programs, and drivers' jobs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Starts of a program beside its trial, each in a copy of a folder: how it takes its commands, and what can be seen
-without understanding what is printed (whether they are carried out, change files, or go as with a word that nobody
-knows)."""
+"""Starts of a program beside its trial, each in a copy of a folder: how it takes its commands, and what can be seen of
+them without understanding what is printed (whether they are carried out, change files, or do as an unknown word)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A trial: each case of a plan in a fresh copy of the software, its starts one after another, behind a first
-command."""
+"""A trial: each case of a plan in a fresh copy of the software, its starts in order, a first command before them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A dump read line by line: the values before a time from there backwards (of a large dump that is a small part), and
-what changed when.
+"""A dump read line by line, and the values before a time from there backwards: of a large dump that is a small part.
 
 This needs a file with one change in each line, as simulators write it. Of one that looks otherwise, or is damaged where
 it was looked at, nothing is said (`Malformed`): then it must be read from its start, word by word.
