@@ -1,8 +1,8 @@
 """Where an address, a key or a name comes from, and which keys may go to which addresses.
 
-An `Origin` lives beside its value from the moment it is read: `config.settings` and `config.model_choice` say it of
-addresses and names, `llm.connection` of keys, `runner.recorded` of what a journal holds. Nobody drops it on the way to
-the place where key and address meet.
+An `Origin` lives beside its value from the moment it is read: `config.settings` says it of addresses
+and names, `llm.connection` of keys, `runner.recorded` of what a journal holds. Nobody drops it on the way to the place
+where key and address meet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The values that must not leave this process: keys, tokens, passwords in addresses.
+"""Secrets: what looks like one, and the values that must not leave this process: keys, tokens, passwords in addresses.
 
 Whoever reads one says so with `keep_secret`; whatever texts come from outside (replies, tool results, inputs) and
 whatever leaves us (journal, report, errors, terminal) passes `scrub`. The record is one of the process, because a key
@@ -209,7 +209,7 @@ def _is_code(value: str) -> bool:
     return bool(names) and all(name in _CODE for name in names)
 
 
-# The values that must not leave this process: keys, tokens, passwords in addresses.
+# The values that were read, and taking them out of what leaves.
 
 PLACEHOLDER = "[secret]"
 """What stands in the place of a secret."""
@@ -229,7 +229,7 @@ _lock = threading.Lock()
 
 
 def keep_secret(value: str, sign: NameSign = NameSign.PASSWORD) -> None:
-    """Remember `value` as a secret, unless it is too short or too ordinary to be one (`secret_signs`). `sign`: what the
+    """Remember `value` as a secret, unless it is too short or too ordinary to be one. `sign`: what the
     name says that it goes by; without one it is in use as a secret. Of several lines (a private key) each is one,
     because they may be shown one by one; lines of words are none."""
     value = value.strip()

@@ -27,7 +27,7 @@ LAYERS = [
     "events origins paths place isolation plain_file",
     "errors",
     "secrets version",
-    "plain_values secret_signs",
+    "plain_values",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
 SOFTWARE = ["evaluation", "play_command", "toolchain_probes", "workbench", "guard", "run", "play", "request", "trial",

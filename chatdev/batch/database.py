@@ -1,4 +1,4 @@
-"""Any database that SQLAlchemy supports: opened, its errors in words, and calls that are retried while it is away."""
+"""Any database that SQLAlchemy supports, a stranger's too: opened, errors in words, calls retried while it is away."""
 
 from __future__ import annotations
 

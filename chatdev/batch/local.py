@@ -1,4 +1,4 @@
-"""The local engine: works through a ledger in one process, many jobs at once on one event loop.
+"""The local engine: works through a ledger in one process, many jobs at once on one event loop; its progress.
 
 Several processes, on one machine or many, may work through the same ledger. Whatever happens to one of them, each job
 is done once in the results: what it finished is written before anything else, what it gives up is done by others.
@@ -243,7 +243,7 @@ class _CircuitBreaker:
         return result
 
 
-# Progress of a batch: counts, running means of the results, spending, and expected end.
+# Progress of a batch: counts, running means of the results, spending, expected end.
 
 Status = Literal["running", "finished", "stopped"]
 

@@ -1,4 +1,4 @@
-"""A Ray cluster to put workers on: one that is there, or one of this machine alone for as long as it is needed."""
+"""A batch on a Ray cluster (one that is there, or one of this machine alone): the cluster, and its workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`chatdev companies` and `chatdev check`: which companies there are, and whether one is sound."""
+"""`chatdev companies`, `check` and `trust`: which companies there are, whether one is sound, and consent to it."""
 
 from __future__ import annotations
 
@@ -72,8 +72,7 @@ def check_company(company: str, graph: bool, picture: Path | None) -> int:
     return 0
 
 
-# `chatdev trust`: consent to what somebody else's company, run folder or `.env` names; and the question at a
-# terminal.
+# `chatdev trust`, and the question for consent at a terminal.
 
 T = TypeVar("T")
 

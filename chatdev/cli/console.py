@@ -1,4 +1,4 @@
-"""A run as a person reads it: the dialogue of every phase, what it delivers, and what the tools say."""
+"""A run as a person reads it: the dialogue of every phase, what it delivers, what the tools say, and a live line."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class Console:
             click.echo()
 
 
-# What a run draws on a terminal: the texts of models and tools, and the live line at the bottom.
+# Texts of models and tools on a terminal, and the live line at its bottom.
 
 INDENT = "    "
 CODE_LINES = 8  # of one code block, unless everything is shown

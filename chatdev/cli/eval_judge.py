@@ -1,4 +1,4 @@
-"""`chatdev eval judge`."""
+"""`chatdev eval judge`: pairs are judged by a model, or by a person at a terminal."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ async def _ask_model(matches: Matches, record: JudgementFile, given: dict[str, A
                         allowance=Allowance(given["max_cost"], given["max_tokens"]))
 
 
-# Showing blind pairs at a terminal, and taking a person's choice.
+# Blind pairs at a terminal, and a person's choice.
 
 _VERDICTS: dict[str, Verdict] = {"1": "first", "2": "second", "t": "tie"}
 _KEYS = "1 or 2: that one is better, t: tie, l: look at the code, s: skip, q: quit"

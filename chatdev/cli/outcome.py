@@ -1,4 +1,4 @@
-"""How the outcome of a command reaches a person: an exit code and, for errors, a short text."""
+"""How a command ends for a person: an exit code, for errors a short text, and the same for a signal."""
 
 from __future__ import annotations
 
@@ -85,8 +85,7 @@ def wants_debug() -> bool:
     return bool(click.get_current_context().meta.get(_DEBUG))
 
 
-# Ctrl-C, SIGTERM (a service manager, `timeout`, a cluster) and SIGHUP (a terminal that is closed) end a command in
-# the same way: what it does is cancelled, cleared up and can be resumed. A second signal ends it at once.
+# Ctrl-C, SIGTERM and SIGHUP cancel a command, which is cleared up and can be resumed. A second one ends it at once.
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SAME = 0.3  # seconds: shell and kernel may both tell of a closed terminal, which is one signal

@@ -1,4 +1,4 @@
-"""`chatdev run`, `resume` and `replay`: the commands that run a company or play its run again, and `--dry-run`."""
+"""`chatdev run`, `resume` and `replay`, with `--dry-run`: shown on a console, as JSON lines, or by their end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from chatdev.secrets import scrub
 from chatdev.version import __version__
 from chatdev.workspace.languages import is_startable
 
-# How the commands that run something show it: live on a console, as JSON lines, or only its end.
+# How a run is shown: live on a console, as JSON lines, or only its end.
 
 _SHOW_OPTIONS = (
     click.option("--quiet", is_flag=True, help="Show only the end."),
@@ -149,7 +149,7 @@ def print_json(event: Event) -> None:
     click.echo(scrub(json.dumps({"kind": event.kind, **event.to_dict()})))
 
 
-# `chatdev run`, `resume` and `replay`: the commands that run a company or play its run again, and `--dry-run`.
+# The commands.
 
 
 @click.command("run")

@@ -1,5 +1,4 @@
-"""What several commands take: budgets, packages and the question about one, texts that are read from files, and
-files that are written."""
+"""Options of several commands: budgets, packages and their question, texts from files, files to write, the study."""
 
 from __future__ import annotations
 
@@ -130,7 +129,7 @@ def write_file(file: Path, content: str | bytes) -> None:
             file.write_bytes(content)
 
 
-# The options of commands about a study: which one, where it is kept, and how it is run.
+# Options about a study: which one, where it is kept, and how it is run.
 
 STUDIES = Path("studies")
 _AT_ONCE = 4  # runs, of each worker

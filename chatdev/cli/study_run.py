@@ -1,4 +1,4 @@
-"""Running a study: from its variants and tasks, by the engine that was asked for, to an exit code."""
+"""Running a study, from its variants and tasks to an exit code, by the engine that was asked for; its progress bar."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more:
         return asyncio.run(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **more))
 
 
-# The progress bar of a study: jobs, the time that is left, live means.
+# The progress bar: jobs, the time that is left, live means.
 
 _MEANS = {"quality": "quality", "acceptance": "accepted"}
 

@@ -1,7 +1,7 @@
 """The static check of a company: whatever can be known to fail is refused before the first model call (design §3-4).
 
-Here are the inputs, the models and the texts (each template names only what it is given, and hidden inputs nowhere);
-in `check_phases` roles, tools and forms; in `check_chain` what is written before it is read, loops, branches, success.
+First inputs, models and texts (each template names only what it is given, and hidden inputs nowhere), then the chain,
+then single phases.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _visible_inputs(company: CompanyConfig) -> list[str]:
     return [name for name, declared in company.inputs.items() if not declared.hidden]
 
 
-# Checks of the chain: names are written before they are read, loops can end, branches do not collide.
+# The chain: names are written before they are read, loops can end, branches do not collide.
 
 Names = frozenset[str]
 
@@ -321,7 +321,7 @@ _CHECKS: Mapping[type[Step], Callable[[_Walk, Any, KeyPath, Names], None]] = {
 """Mistakes special to this kind of step."""
 
 
-# Checks of single phases: roles, tools, who speaks, what is written in which form.
+# Single phases: roles, tools, who speaks, what is written in which form.
 
 
 def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Mistake]:
@@ -453,7 +453,7 @@ def _options(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
                       "`options: [one, another]`")
 
 
-# Shared parts of a company's checks: mistakes, facts about tools, names that may be written.
+# What these checks share: mistakes, facts about tools, names that may be written.
 
 RESERVED = ("task", "inputs", "software", "feedback")
 _WORDS = {"and", "else", "false", "if", "in", "is", "none", "not", "or", "true"}

@@ -282,7 +282,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-# Changes to a company's YAML before validation: `--set`, `--without` and `--drafts` (the switches of design §3).
+# Changes to YAML before validation: `--set`, `--without` and `--drafts` (the switches of design §3).
 
 
 def set_value(root: Node, assignment: str) -> Node:

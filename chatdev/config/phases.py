@@ -1,4 +1,4 @@
-"""Fields of a phase in a company's YAML, and its limits with a given model."""
+"""Fields of a phase in a company's YAML, its limits with a given model, and the phase as it runs."""
 
 from __future__ import annotations
 

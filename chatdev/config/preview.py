@@ -1,4 +1,4 @@
-"""Preview of a run (`--dry-run`): its prompts, as far as they are known before the first reply."""
+"""Preview of a run (`--dry-run`): its prompts, as far as they are known before the first reply, and its cost."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any],
         return company.protocol.system
 
 
-# Estimate of a run's calls, tokens and cost by simple rules.
+# Estimate of calls, tokens and cost, by simple rules.
 
 CHARACTERS = 4  # of a token, roughly, in English and code
 REPLY = 400  # tokens of a reply, a round figure for short programs and reviews

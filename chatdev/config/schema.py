@@ -1,6 +1,6 @@
-"""Fields of a company's YAML: the company, its inputs and its roles (design §4).
+"""Fields of a company's YAML (design §4): the company, its inputs, its roles and the steps of its chain (design §3).
 
-Phases are in `phases`, the kinds of steps in `steps`, models in `profiles`, texts for models in `protocol`.
+Phases are in `phases`, models in `profiles`, texts for models in `protocol`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chatdev.config.protocol import PromptProtocol
 from chatdev.config.templates import compile_expression
 from chatdev.config.yaml_nodes import KeyPath, StrictModel
 
-# Steps of a chain: what every kind answers, and walks through a chain (design §3).
+# Steps of a chain: what every kind answers, and walks through a chain.
 
 Phases = Mapping[str, Phase]
 
@@ -122,7 +122,7 @@ def files_declared(steps: Sequence[Step], phases: Phases) -> frozenset[str]:
     return frozenset(file for name, phase in phases.items() if name in named for file in phase.solution.files_named)
 
 
-# The kinds of steps: what YAML says of each, and how each answers the questions of `steps` (design §3).
+# The kinds of steps: what YAML says of each, and its answers.
 
 
 def _rounds(given: Any) -> str:
@@ -362,7 +362,7 @@ for _model in (Repeat, Foreach, Branch, ParallelStep):
     _model.model_rebuild()
 
 
-# Fields of a company's YAML: the company, its inputs and its roles (design §4).
+# The company, its inputs and its roles.
 
 Install = Literal["auto", "ask", "never"]
 

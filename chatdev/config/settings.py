@@ -1,4 +1,4 @@
-"""Settings of the user: the settings file, the default model, and the settings of each role."""
+"""Settings of the user: the settings file, environment variables and `.env`, and which model each role works with."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _first(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-# Environment variables and a `.env` file, kept so that no secret shows in a message, a repr or a dump.
+# Environment variables and a `.env` file, so kept that no secret shows in a message, a repr or a dump.
 
 _MOST_BLANKS = 100
 _BLANKS = re.compile(rf"[^\S\r\n]{{{_MOST_BLANKS},}}")

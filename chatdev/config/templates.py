@@ -1,5 +1,5 @@
 """Templates of prompts (`render`) and expressions of chains (`compile_expression`), in one Jinja2 environment:
-sandboxed, data only, nothing to call but filters. What a model wrote is a value, never a template."""
+sandboxed, limited, data only, nothing to call but filters. What a model wrote is a value, never a template."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from chatdev.config.schema_text import type_text
 from chatdev.errors import ConfigError, ExpressionError
 from chatdev.workspace.repository_map import map_repository
 
-# Jinja2 with limits: a company may be a stranger's, and its texts and expressions are rendered in our own process.
+# Jinja2 with limits: a stranger's texts and expressions are rendered in our own process.
 
 _MOST_BITS = 10_000  # of a number; Python writes none of more than 4,300 digits
 _WIDEST = 1_000  # blanks that a filter or a format may add
@@ -225,8 +225,7 @@ def _refuse_bits(bits: int) -> None:
         raise TemplateTooLarge("a number gets too large")
 
 
-# Templates of prompts (`render`) and expressions of chains (`compile_expression`), in one Jinja2 environment:
-# sandboxed, data only, nothing to call but filters. What a model wrote is a value, never a template.
+# Templates and expressions.
 
 
 def render(template: str, values: Mapping[str, Any], where: str) -> str:
@@ -438,7 +437,7 @@ _LANGUAGES = {
 }
 
 
-# Meter of a template's rendering: counts its output and steps, and refuses what exceeds the limits.
+# The meter of a rendering: it counts output and steps, and refuses what exceeds the limits.
 
 MOST_CHARACTERS = 20_000_000  # of a value, and of all that a rendering puts out: a software is 16 MB at most
 MOST_STEPS = 200_000  # rounds of loops, calls, filters and comparisons of one rendering

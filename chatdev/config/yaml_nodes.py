@@ -1,4 +1,4 @@
-"""YAML with the place of every value, so that an error can name file and line.
+"""YAML with the place of every value, so that an error can name file and line, and from there to the schema's models.
 
 YAML 1.2 words: only `true` and `false` are booleans, so `yes`, `no`, `on` and `off` stay text; dates and `1:30` stay
 text too. Duplicate keys are refused; keys are text.

@@ -1,4 +1,4 @@
-"""What a probe of the machine is, and making all of them: side by side, each bounded in time, none able to raise."""
+"""What a probe of the machine is, and making all, departments' too: side by side, bounded in time, without raising."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budgets: what a call may take is reserved before it is made, and replaced by what it took (design §5).
+"""Budgets: what a call may take is reserved before it is made, and replaced by what it took (design §5); tokens.
 
 Amounts stand here in words, too, as errors, console and report tell them.
 """

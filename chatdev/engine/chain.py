@@ -1,4 +1,4 @@
-"""The chain: steps in order, each solution the bridge to the next (ChatDev equation 1; step kinds of design §3).
+"""The chain: steps in order, each solution the bridge to the next (ChatDev equation 1); the items of a `foreach`.
 
 What a kind of step holds is in `config/schema.py`; how it runs is in `RUNNERS`, at the end.
 """

@@ -1,4 +1,4 @@
-"""Deliveries: responses that parse as a solution, applied at once and never for the worse (design §3)."""
+"""Deliveries: responses that parse as a solution, applied to their target at once, never for the worse (design §3)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from chatdev.replies import (
 )
 from chatdev.tools.base import Verdict
 
-# Targets of a phase: a name of long-term memory, or the software (design §3).
+# Targets of a phase: a name of long-term memory, or the software.
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def target_of(phase: Phase, state: State, *, anew: bool = False) -> ValueTarget 
     return ValueTarget(state, phase.writes, seen=phase.feedback is not None or phase.memory.fresh)
 
 
-# Deliveries: responses that parse as a solution, applied at once and never for the worse (design §3).
+# Deliveries: received, judged, accepted.
 
 
 @dataclass(frozen=True, slots=True)

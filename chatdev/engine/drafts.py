@@ -1,6 +1,6 @@
-"""Drafts: a delivery is drawn several times, each draft is tried on the same version, and the best one stands.
+"""Drafts (several first deliveries, tried on the same version, of which the best stands), and parallel branches.
 
-They are drawn in waves, as many at once as the model's profile allows, and judged one after another in the order of
+Drafts are drawn in waves, as many at once as the model's profile allows, and judged one after another in the order of
 their numbers; so what is chosen does not depend on which reply arrives first. Drawing stops at the first draft that
 cannot be improved on. Each request and each verdict is an activity, so that a resumed run goes on with the draft that
 is missing.
@@ -137,7 +137,7 @@ def _place_of(number: int, place: Place) -> Place:
     return place if number == 1 else place.at("draft", number)
 
 
-# Parallel branches: each works on a fork of the state, and the writes meet at the join (design §3).
+# Parallel branches: each works on a fork of the state, and the writes meet at the join.
 
 _TOLERATED = (PhaseFailed, ToolError)
 """Errors that an optional branch may fail with; an unreachable model is not among them (design §3, success)."""

@@ -1,4 +1,5 @@
-"""The model calls of one phase: journaled, within the budgets of the phase and of the run, each with its event."""
+"""The model calls of one phase: fit for the context window, constrained where that helps, within the budgets,
+journaled, each with its event."""
 
 from __future__ import annotations
 
@@ -189,7 +190,7 @@ def _message_to_json(message: Message) -> dict[str, Any]:
     return plain
 
 
-# Models may be objects of the caller's own: what they give is looked at before it is counted, journaled and read.
+# Models may be the caller's own objects: what they give is looked at before it is counted, journaled and read.
 
 _SHOWN = 300  # characters of an exception's message
 
@@ -300,7 +301,7 @@ def _list_grammar(most: int | None, *, concludes: bool) -> str:
     return f'root ::= {marker}item ("\\n" item){more}\nitem ::= "- " [^\\n]{line}'
 
 
-# Size of a request, checked before it is sent: one that exceeds its model's context window is not paid for.
+# Size of a request: one that exceeds its model's context window is not sent.
 
 LEAST_REPLY = 256  # tokens: with less room for it, no reply is worth anything
 _UNLIKE = 0.8  # of our count: models with another vocabulary may count so few

@@ -180,7 +180,7 @@ def _seconds_since(started: float) -> float:
     return round(time.monotonic() - started, 3)
 
 
-# One turn of one agent: the model call, the tools it asks for, and what becomes of a cut or too long request.
+# The turn.
 
 WARMER = 0.4  # added to the temperature for each time that the same came again
 WARMEST = 1.0
@@ -342,7 +342,7 @@ def _fits(messages: tuple[Message, ...], model: RoleModel) -> bool:
     return tokens + (model.sampling.max_tokens or 0) <= model.profile.context
 
 
-# Reading what models said beside the event loop, so that nothing they say holds up a budget, Ctrl-C or another run.
+# Reading beside the event loop, so that nothing models say holds up a budget, Ctrl-C or another run.
 
 T = TypeVar("T")
 SECONDS = 60.0

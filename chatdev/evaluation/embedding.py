@@ -1,4 +1,5 @@
-"""Embedders, which turn texts into vectors for the consistency metric: words and letters, or a model of an endpoint."""
+"""Embedders, which turn texts into vectors for the consistency metric: words and letters, or a model of an endpoint or
+of this machine."""
 
 from __future__ import annotations
 
@@ -147,7 +148,7 @@ def _status_error(error: APIStatusError, where: str) -> ModelRejected | ModelUna
     return kind(f"{where}: {error.status_code} {scrub(text)[:300]}")
 
 
-# A small language model that embeds sentences, on this machine: no server, no key, nothing fetched at run time.
+# A small language model on this machine: no server, no key, nothing fetched at run time.
 
 _WINDOW = 256  # tokens that the model reads at once, as its authors set it
 _THREADS = 4  # at most; readings wait for each other, so that many runs at once take no more

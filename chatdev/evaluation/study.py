@@ -1,4 +1,5 @@
-"""A study: tasks of a data set × variants, one job of a ledger each, every run in a folder of its own."""
+"""A study: tasks of a data set × variants, one job of a ledger each, every run in a folder of its own; and what is
+checked before one."""
 
 from __future__ import annotations
 
@@ -345,8 +346,7 @@ def refuse_other_run(folder: Path, task: Task, variant: Variant) -> None:
         raise ConfigError(f"the run in {folder} is of another task, company or model; take another --folder")
 
 
-# What a worker on another machine checks before its first job, so that a machine on which every job would fail gets
-# none.
+# What a worker on another machine checks before its first job: where every job would fail, it gets none.
 
 
 @dataclass(frozen=True, slots=True)

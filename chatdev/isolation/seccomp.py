@@ -210,8 +210,8 @@ def _option_rules() -> Iterator[_Instruction]:
     yield _RETURN, 0, 0, _ALLOW
 
 
-# Kernel restrictions of the parsing child beside its limits: no network, and only the system calls a parser makes.
-# Where a kernel does not allow one of them, the child does without it; `chatdev doctor` says so.
+# The parsing child: no network, and only the system calls a parser makes. Where a kernel does not allow one of these
+# restrictions, the child does without it; `chatdev doctor` says so.
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # CLONE_NEWNET, CLONE_NEWUSER
 

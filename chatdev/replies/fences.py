@@ -96,7 +96,7 @@ def scan(text: str, language_at: LanguageAt = language_on_fence, *, semantics: i
     """All outermost blocks of `text`, in order.
 
     `language_at(above, info)` says in what language a block is. A fence within a string, a comment or the like is part
-    of it (`spans.py`). Outside of them a fence with words behind it opens a nested block, which a bare one closes; in
+    of it. Outside of them a fence with words behind it opens a nested block, which a bare one closes; in
     Markdown a bare one may open one, too, where a blank line or a colon invites it. Before semantics 5 the first bare
     fence closes a block that is no Markdown; from 6 on a fence on a line of a patch that stays is part of the patch.
     """
@@ -223,8 +223,7 @@ def _dedent(line: str, indent: int) -> str:
     return line[min(indent, len(indentation(line))):] if indent else line
 
 
-# Spans of source over several lines: strings, comments, here-documents. A fence within one is part of the source
-# and not the end of its block.
+# Spans of source over several lines (strings, comments, here-documents): a fence within one ends no block.
 
 SEARCH = re.compile(r"\s*+<{5,9}\s*+SEARCH\s*+:?\s*+", re.IGNORECASE)
 REPLACE = re.compile(r"\s*>{5,9}\s*REPLACE\s*", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""The files form: a reply's blocks applied to the software (design §3)."""
+"""The files form: a reply's blocks brought into the software (design §3)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chatdev.replies.search_replace import SearchReplace, apply_changes, quote
 from chatdev.workspace.change import bare_repositories, reason_to_withhold
 from chatdev.workspace.snapshot import collisions, safe_path
 
-# Bringing a block into the software: the file it is for, and the new text of that file.
+# One block: the file it is for, and the new text of that file.
 
 _READING = 16  # how often a text can be looked through while Python source of its length is read and merged into
 _FRAGMENT = 0.5  # of the lines before: what a file that does not parse may shrink to without being marked `whole`
@@ -280,7 +280,7 @@ def _filled_lines(text: str) -> int:
     return sum(1 for line in text.splitlines() if line.strip())
 
 
-# The files form: a reply's blocks applied to the software (design §3).
+# All blocks of a reply.
 
 MAX_FILES = 400
 _MOST_ADDED = 100
@@ -507,7 +507,7 @@ def _text(content: bytes) -> str | None:
         return None
 
 
-# Reading a Python file that does not parse around its broken functions, so that others can take their place.
+# A Python file that does not parse, read around its broken functions, so that others can take their place.
 
 _MOST_BROKEN = 8  # functions; each costs another look at the file
 _FUNCTION = re.compile(r"[ \t]*(?:async[ \t]+)?def[ \t]+(?P<name>\w+)")

@@ -120,7 +120,7 @@ _READERS: dict[Form, Callable[[Solution, str, Mapping[str, bytes]], Any]] = {
 }
 
 
-# Values in a response, written the way models write them: JSON, lists, and the choice of an option.
+# Values, written the way models write them: JSON, lists, and the choice of an option.
 
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]|\\.)*+"?|,(?=\s*[}\]])|\b(?:True|False|None|true|false|null)\b', re.DOTALL)
 _TO_JSON = {"True": "true", "False": "false", "None": "null", ",": ""}
@@ -309,9 +309,8 @@ def _pattern(option: str) -> str:
     return r"[\s_-]*".join(re.escape(word) for word in re.split(r"[\s_-]+", option) if word)
 
 
-# How a value violates a schema. One that may take ever longer is held against it in the child of
-# `chatdev.isolation`: a pattern of a stranger's company may search for ever, and its references may lead through
-# the same parts again and again.
+# How a value violates a schema. Patterns and references that may take for ever are tried in the child of
+# `chatdev.isolation`.
 
 _MOST = 1000  # violations that are told; a reply may have a million
 _LABORIOUS = ("pattern", "patternProperties", "regex", "$ref", "$dynamicRef", "anyOf", "oneOf", "uniqueItems",

@@ -1,4 +1,4 @@
-"""Bringing the hunks of a patch into a text: each where its lines stand, and nowhere else.
+"""Bringing the hunks of a patch into a text: each where its lines stand, and nowhere else; patches without a fence.
 
 They are found as they are, without the blanks at their ends, or indented otherwise. Where they stand in several places,
 line numbers decide if all that the headers say of them is right, then the line behind `@@`; between two places that are
@@ -291,7 +291,7 @@ def _longest(hunk: Hunk) -> str:
     return max((line.text for line in hunk.old), key=lambda text: len(text.strip()))
 
 
-# Extent of an unfenced patch within a reply's text.
+# Extent of an unfenced patch in a reply's text.
 
 
 class Extent(NamedTuple):

@@ -37,7 +37,7 @@ from chatdev.runner.toolbox import KnownTools
 from chatdev.secrets import PLACEHOLDER
 from chatdev.tools.base import PlaceInput
 
-# Inputs that name a place: a database or a file that a tool opens by itself. Whose word each one is.
+# Inputs that name a place (a database or a file that a tool opens by itself), and whose word each one is.
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def place_inputs(company: CompanyConfig, tools: KnownTools | None) -> dict[str, 
 
 def tools_of(company: CompanyConfig, tools: KnownTools) -> list[str]:
     """The tools that a company names, wherever in it."""
-    return sorted({text for text in _texts(company.model_dump(mode="python")) if text in tools})
+    return sorted({*tools}.intersection(_texts(company.model_dump(mode="python"))))
 
 
 def find_places(company: CompanyConfig, tools: KnownTools | None, authorship: Authorship,
@@ -144,9 +144,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(child)
 
 
-# Whether the user consents to what a company, a run folder or the working folder's `.env` names: addresses of
-# models, variables whose values are sent there, files of models, files that a tool opens. Consent is given once, by
-# digest of all that they say.
+# Consent: what is named, whether it is allowed, and remembering that.
 
 Trusted = bool | Collection[str]
 """Trust in addition to that on record: in all, in none, or in these digests."""

@@ -1,4 +1,4 @@
-"""Options of a run, as keyword arguments and as one value."""
+"""Options of a run, as keyword arguments and as one value, and its inputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chatdev.runner.pictures import read_picture
 from chatdev.secrets import scrub
 from chatdev.workspace.file_tree import read_tree
 
-# The inputs of a run, read and checked against what the company declares.
+# The inputs, read and checked against what the company declares.
 
 InputValue = str | bytes | Path | Sequence[str | Path]
 """A value of an input, or the path of its file, or several paths."""
@@ -156,7 +156,7 @@ def _suggest_nearest(name: str, known: Mapping[str, Any]) -> str:
     return f" (did you mean {match[0]!r}?)" if match else ""
 
 
-# Options of a run, as keyword arguments and as one value.
+# The options.
 
 Ask = Callable[[str], bool | Awaitable[bool]]
 InstallPolicy = Literal["auto", "ask", "never"]

@@ -293,8 +293,7 @@ def software_at(folder: str | Path | None) -> HandedIn:
     return replace(found, files={path: scrub_bytes(data) for path, data in found.files.items()})
 
 
-# Whether software that is handed in fits the windows of the models that are shown all of it: said before the first
-# call.
+# Whether software that is handed in fits the windows of the models that are shown all of it.
 
 _ALL_OF_IT = re.compile(r"\bsoftware\s*\|\s*listing\b")
 _FEWEST = 12  # characters of a token, on the side of what fits

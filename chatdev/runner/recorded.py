@@ -1,4 +1,4 @@
-"""A run as its journal has it, to be resumed or replayed: what it was to do, and what it did."""
+"""A run as its journal has it, to be resumed or replayed: what it was to do, what it did, and what is taken over."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def current_company(order: Order, tools: KnownTools, given: str | Path | None = 
                           "was when the run began") from error
 
 
-# Forms of a journal's records, checked because a journal may be damaged or written by a stranger.
+# Forms of a journal's records, which may be damaged or a stranger's.
 
 _DEEPEST = 150  # levels: those of a value, and of the record around it
 _OWN_KINDS: Mapping[str, Mapping[str, Any]] = {
@@ -385,7 +385,7 @@ _FITTING: Mapping[Any, Callable[[Any, Sequence[Any]], bool]] = {
 """By the kind of a generic type: whether a value is of it, given what stands in its brackets."""
 
 
-# What a session takes over from the record of an earlier one.
+# What a session takes over from an earlier one.
 
 RESTORED_OPTIONS = ("model", "base_url", "sandbox", "language", "install", "runtime")
 """The options that an order keeps."""

@@ -1,4 +1,4 @@
-"""Reporting a run: each event as it happens, to the journal and to the listener; how it ended, and the report."""
+"""The result of a run, and its report: each event as it happens, to journal and listener, and how it ended."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.languages import is_startable
 from chatdev.workspace.snapshot import Software
 
-# Result of a run.
+# The result.
 
 Status = Literal["running", "success", "failure", "unjudged", "stopped", "error", "interrupted"]
 """`unjudged`: nothing speaks against the software, and nothing for it: this machine lacks what judging takes, or no
@@ -99,7 +99,7 @@ class Run:
         return self.folder / "software"
 
 
-# Reporting a run: each event as it happens, to the journal and to the listener; how it ended, and the report.
+# Reporting.
 
 
 class RunLog:

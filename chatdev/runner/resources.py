@@ -1,4 +1,5 @@
-"""Resources of a session, opened and closed with it: models, sandbox, limits, packages."""
+"""Resources of a session, opened and closed with it: models, sandbox, limits, packages; and what is checked before the
+first paid call."""
 
 from __future__ import annotations
 
@@ -248,8 +249,7 @@ def replay_equipment(company: CompanyConfig, model: str | None, profiles: Sequen
     return Equipment(options, RoleModels(company, default, _NoModels(), profiles), _Absent(), Limits())
 
 
-# Preflight checks of the process (working folder, temporary folder, limit of open files) before the first paid
-# call.
+# Preflight checks of the process: working folder, temporary folder, limit of open files.
 
 _LEAST_DESCRIPTORS = 64
 """Files, pipes and connections of a run with programs in a sandbox, with room to spare."""
@@ -310,7 +310,7 @@ def _folder_in(folder: str) -> Path:
     return made
 
 
-# The budget of a run: its limits as the user gave them, the prices it needs, and what earlier sessions spent.
+# The budget: its limits as the user gave them, the prices it needs, and what earlier sessions spent.
 
 N = TypeVar("N", int, float)
 

@@ -1,4 +1,4 @@
-"""The tools of a run: which there are, how they are called, and what packages they may install."""
+"""The tools of a run: which there are, how they are called, what they may install, and what becomes of broken ones."""
 
 from __future__ import annotations
 
@@ -202,8 +202,7 @@ async def prepare_runtime(name: str | None, sandbox: Sandbox, note: Callable[[st
     note(f"the runtime {name} is ready")
 
 
-# Tools that end with an exception which they do not raise on purpose: what the pair reads of it, and where the
-# tool's author finds the traceback.
+# Tools that end with an exception not raised on purpose: what the pair reads, and where the traceback is.
 
 _SHOWN = 300  # characters of an exception's message
 _LONGEST_TRACEBACK, _LARGEST_LOG = 20_000, 1_000_000

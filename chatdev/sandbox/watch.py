@@ -110,8 +110,7 @@ def _available() -> int:
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), 0)
 
 
-# Resources of running processes by /proc: memory, and deleted files that are still open. Without /proc they are
-# unknown.
+# What processes take, by /proc: memory, and deleted files that are still open. Without /proc it is unknown.
 
 _TAKEN = re.compile(r"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB$", re.MULTILINE)
 _SHARES = re.compile(r"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB$", re.MULTILINE)
@@ -268,8 +267,8 @@ def _kilobytes(numbers: Iterable[str]) -> int:
     return 1024 * sum(map(int, numbers))
 
 
-# Kernel memory of a sandbox that no process shows: folders in memory, and data in sockets that was sent and not yet
-# received. Pipes are not counted: the kernel allows a user 64 MiB.
+# Kernel memory that no process shows: folders in memory, and data in sockets that is not yet received. Pipes are not
+# counted: the kernel allows a user 64 MiB.
 
 _ENTRY = 1024  # bytes of a file, folder or link in memory, beside its content
 _PAGE = os.sysconf("SC_PAGE_SIZE")

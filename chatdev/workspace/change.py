@@ -1,4 +1,4 @@
-"""Change of a run to software that was handed in: as a patch in git's form, and applied to the user's folder."""
+"""Change of a run to software that was handed in: a patch in git's form, and applied; files that act are left out."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def replace_file(path: Path, content: bytes) -> None:
     temporary.replace(path)
 
 
-# Looking over git's packs before anything is unpacked from them: how large objects say they are, and made of what.
+# Git's packs, looked over before anything is unpacked: how large objects say they are, and made of what.
 
 _BY_OFFSET, _BY_NAME = 6, 7
 """Objects that are made of another one: of one before it in the pack, or of any one by its name (which git writes into

@@ -127,7 +127,7 @@ class SoftwareFolder:
         self.path = path
         self._metadata = path / ".git"
         self.withheld: dict[str, str] = {}
-        """Files that were not written since they act when somebody looks at the folder, and why (`acting.py`)."""
+        """Files that were not written since they act when somebody looks at the folder, and why (`change.py`)."""
         self._files: dict[bytes, FileVersion] | None = None  # not looked at yet
         self._tree: ObjectID | None = None  # of these files, once it is known
 

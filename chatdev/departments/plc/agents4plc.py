@@ -111,7 +111,7 @@ def _help_ablations(variant: Variant) -> Iterator[Variant]:
                           sets=(*variant.sets, f"inputs.{name}.default=no"))
 
 
-# The verdict on a program in Structured Text: does it compile, can its properties be decided, does it have them?
+# The verdict on a program: does it compile, can its properties be decided, does it have them?
 
 SECONDS = 5.0
 """What the check of one property may take; all together `verify.TOGETHER` times as much."""
@@ -249,8 +249,7 @@ def _letters(judged: Judged, task: PlcTask) -> str:
     return "".join(next(letters) if has_assertions or one.pattern != ASSERTION else "t" for one in task.properties)
 
 
-# Tasks of the Agents4PLC benchmark, and folders of one's own: what is asked for, and the properties that it must
-# have.
+# Tasks of the benchmark, and folders of one's own: what is asked for, and the properties to be had.
 
 OWN = "own"
 """The kind of tasks in folders of their own."""
@@ -399,7 +398,7 @@ def _read_text(file: Path) -> str:
             raise ConfigError(f"{file} is not UTF-8 text (its byte {error.start}); convert it to UTF-8") from None
 
 
-# How many programs a run wrote until the first one that compiles (Agents4PLC, table I), read from its journal.
+# How many programs a run wrote until the first one that compiles (table I), from its journal.
 
 Files = Mapping[str, bytes]
 

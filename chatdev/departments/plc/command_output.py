@@ -1,4 +1,4 @@
-"""What the commands of `chatdev plc` print: lines as compilers write them, and JSON."""
+"""What the commands of `chatdev plc` take, read and print (lines as compilers write them, JSON)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _diagnostic(one: Diagnostic) -> dict[str, Any]:
             "hint": one.hint, "fix": asdict(one.fix) if one.fix else None}
 
 
-# The files that the commands of `chatdev plc` read: one that cannot be read spoils no other.
+# The files that are read: one that cannot be read spoils no other.
 
 
 def read_source(file: Path, what: str = "program") -> SourceText:
@@ -152,7 +152,7 @@ def note_encoding(check: SourceCheck, source: SourceText) -> SourceCheck:
     return replace(check, diagnostics=source.notes + check.diagnostics)
 
 
-# What the commands of `chatdev plc` take.
+# What the commands take.
 
 Command = Callable[..., Any]
 

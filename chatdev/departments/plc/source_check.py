@@ -1,5 +1,5 @@
-"""Whether a source can be run, and what its entry has: read in the child of this process, as a model may have written
-it."""
+"""Whether a source can be run, what its entry has, and which properties hold: read in the child of this process, as a
+model may have written it."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _known_names(program: Program) -> str:
     return f"{program.entry.written or program.entry.name} has {', '.join(names[:_MOST_NAMES])}{more}"
 
 
-# A source held against properties: it is checked, then the properties, then each of them is decided.
+# A source held against properties: it is checked, then they are, then each is decided.
 
 
 class WrongProperties(ValueError):

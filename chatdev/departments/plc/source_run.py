@@ -90,7 +90,7 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "",  # 
 
 @isolate(SourceRefused)
 def simulate_at_random(source: str, entry: str | None, cycles: int, cycle_ms: int = 100, seed: int = 0) -> SourceRun:
-    """The same with random inputs (`simulation/random_inputs.py`). Raises SourceRefused."""
+    """The same with random inputs (`simulation/trace.py`). Raises SourceRefused."""
     program = readable_program(source, entry)
     columns = tuple(column for column in columns_of(program) if column.is_input)
     drawn = islice(random_inputs(program, seed), cycles)

@@ -1,5 +1,6 @@
 """The tools that judge a program: `plc.check` (does it compile, with the interface that is wanted?), `plc.verify` (does
-it have the properties, in every run?) and `plc.judge` (the same with more time, for the last time).
+it have the properties, in every run?) and `plc.judge` (the same with more time, for the last time); and what is done
+beside that: `plc.mend`, `plc.keep`, `plc.report`.
 
 What is not decided is held against nobody: such a verdict passes as not `judged`, and makes no run a success.
 """
@@ -242,7 +243,7 @@ def _changed_lines(before: str, after: str) -> int:
     return sum(line[:1] in "+-" for line in difflib.ndiff(before.splitlines(), after.splitlines()))
 
 
-# The tool that puts right in a delivered program what needs no thought, before anybody judges it.
+# `plc.mend`: what needs no thought is put right in a delivered program, before anybody judges it.
 
 _MOST_MENDS_TOLD = 10
 _NOTHING: dict[str, Any] = {"files": {}, "report": ""}
@@ -267,7 +268,7 @@ def mend(context: ToolContext) -> dict[str, Any]:
     return {"files": {path: found.source}, "report": report}
 
 
-# `plc.report`: the papers of a run that a person reads: the verification report, and a picture of a simulation.
+# `plc.report`: the verification report, and a picture of a simulation, for people.
 
 PICTURE, SCANS = "simulation.svg", 200
 """The file of the picture, and how long the run is that it shows."""

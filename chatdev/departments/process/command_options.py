@@ -1,4 +1,4 @@
-"""What the commands of `chatdev process` take: the pool, the company, the tasks."""
+"""What the commands of `chatdev process` take (the pool, the company, the tasks), and what they print."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def read_tasks(given: str, seed: int) -> tuple[DataSet, list[Task]]:
     return base, tasks
 
 
-# What the commands of `chatdev process` print.
+# What they print.
 
 _WORDS = ("", "instance")  # columns of words
 

@@ -1,4 +1,4 @@
-"""How well a process model and a pool of instances fit each other.
+"""How well a process model, as an automaton, and a pool of instances fit each other.
 
 Fitness is the share of instances that the model allows; precision says how little else it allows (escaping edges:
 Muñoz-Gama, Carmona: A Fresh Look at Precision in Process Conformance, 2010). `find_difference` decides whether two

@@ -1,4 +1,4 @@
-"""Where a directly-follows graph falls into parts that a process tree can put together again.
+"""Where the directly-follows graph of a pool falls into parts that a process tree can put together.
 
 A cut is an operator and groups of phases; the definitions are those of Leemans, Fahland, van der Aalst: Discovering
 Block-Structured Process Models from Event Logs (2013, section 4). Equal graphs give equal cuts: groups come in the
@@ -194,7 +194,7 @@ def _components(nodes: Iterable[Any], links: Iterable[tuple[Any, Any]]) -> list[
     return sorted(map(frozenset, {id(group): group for group in groups.values()}.values()), key=min)
 
 
-# Which phase directly follows which, in a pool of instances, and how often: what the miner cuts.
+# The graph: which phase directly follows which, in a pool of instances, and how often.
 
 Log = Mapping[Instance, int]
 Edges = Counter[tuple[str, str]]
@@ -305,7 +305,7 @@ def _keep_frequent(counts: Counter[str], noise: float) -> Counter[str]:
     return Counter({name: count for name, count in counts.items() if count >= noise * most})
 
 
-# A pool divided by a cut: the part of each instance that a child of the operator has to explain.
+# The pool divided by a cut: the part of each instance that a child of the operator has to explain.
 
 Parts = Iterable[tuple[int, Instance]]
 """Of one instance: the number of a group, and what that group has to explain."""

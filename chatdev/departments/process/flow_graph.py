@@ -1,4 +1,4 @@
-"""A process tree as a chart: tasks, gateways and the flows between them, and where they lie, for BPMN and for pictures.
+"""A process tree as a chart: tasks, gateways, flows between them, and where they lie, for pictures and as BPMN.
 
 Every operator is a block of rows. Its first child lies in the row of the flow that enters and leaves the block, the
 others below it, and lowest the flow that leaves the block out; what leads back in a loop runs below its body, from
@@ -206,7 +206,7 @@ def _quote(text: str) -> str:
     return '"' + plain.replace("\n", "\\n") + '"'
 
 
-# A process model as BPMN 2.0 (OMG formal/2011-01-03), the notation that modelling programs read.
+# BPMN 2.0 (OMG formal/2011-01-03), the notation that modelling programs read.
 
 _OMG = "http://www.omg.org/spec/"
 _SPACES = {"bpmn": f"{_OMG}BPMN/20100524/MODEL", "bpmndi": f"{_OMG}BPMN/20100524/DI", "dc": f"{_OMG}DD/20100524/DC",

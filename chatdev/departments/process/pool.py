@@ -1,5 +1,5 @@
 """The instance pool: how often each process instance led to software that works, in one store that many writers share
-(Think-on-Process, §3.2; the same kind of database as the ledger of a batch)."""
+(Think-on-Process, §3.2; the same kind of database as the ledger of a batch), and what it says."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def _first_fault(error: ValidationError) -> str:
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
 
 
-# What a pool of instances says: how often each was tried, with what success, and how different they are.
+# What a pool says: how often each instance was tried, with what success, and how different they are.
 
 LEAST_SUCCESS = 0.30
 """The share of successes from which an instance is worth learning from (section 4.2)."""

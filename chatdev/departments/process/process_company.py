@@ -1,5 +1,5 @@
-"""A company that runs proposed processes: which phases one may have, why one could not run, and what the company comes
-with."""
+"""A company that runs proposed processes: which phases one may have, why one could not run, what its models are shown
+of the pool, and its tools."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ class ProcessCompany:
                                  "the pool that the company comes with", chance=chance)
 
 
-# What is known of processes, as it is shown to the model that proposes the next one: the text of the model that was
-# mined from what worked, and some instances (Think-on-Process, §3.3 and figures 5 and 8).
+# What a model is shown before it proposes a process: the mined model in words, and some instances
+# (Think-on-Process, §3.3 and figures 5 and 8).
 
 EXAMPLES = 5
 """Instances that are shown beside a text; the paper shows ten where it has no text."""
@@ -218,7 +218,7 @@ def _text_of(found: Any, name: str) -> str:
     return str(found[name])
 
 
-# The tools of a company that runs proposed processes: `process.recall`, `process.check`, `process.choose`.
+# The tools `process.recall`, `process.check` and `process.choose`.
 
 DEFAULT_POOL = "studies/ledger.sqlite#top"
 """The place of experience that nobody needs to name: in the working folder, so what is there may be anybody's."""

@@ -1,4 +1,4 @@
-"""`chatdev process`: the commands that have processes proposed and software developed by them."""
+"""`chatdev process`: the commands that have processes proposed and software developed by them, stage by stage."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def _read_temperature(given: str) -> float:
     return value
 
 
-# Running the stages of a development: planned, written down, run as a batch, counted in the pool.
+# The stages: planned, written down, run as a batch, counted in the pool.
 
 Planner = Callable[[Sequence["InstanceOutcome"], Sequence["Task"], str], Sequence["PlannedTask"]]
 """From the pool's outcomes, the tasks and the name of the stage to what is to be developed."""

@@ -1,4 +1,5 @@
-"""The block catalogue: what each block is called, where it lies in the libraries, its ports, parameters and looks.
+"""The block catalogue: what each block is called, where it lies in the libraries, its ports, parameters and looks, and
+which block a name means.
 
 It is read from `company_config/simugen/knowledge/blocks/*.yaml`, a file for each library.
 """

@@ -168,7 +168,7 @@ def _excerpt(value: Any) -> str:
     return "missing" if value is None else text if len(text) <= 60 else f"{text[:57]}…"
 
 
-# `simulink.check`: the eight checks of what an investigator wrote down, or of the model that was built.
+# The tool `simulink.check`.
 
 MODEL_FILE = "model.yaml"
 """The text form of a model in the software."""
@@ -209,7 +209,7 @@ def as_plain(finding: DiagramFinding) -> Mapping[str, Any]:
     return {**asdict(finding), "place": finding.place}
 
 
-# The checks of a diagram's blocks: are their types known, is each needed, are its parameters such as there are.
+# The checks of blocks: are their types known, is each needed, are its parameters such as there are?
 
 _COMMON = {"SampleTime", "OutDataTypeStr", "Position", "Orientation", "ShowName", "NamePlacement", "FontName",
            "FontSize", "ForegroundColor", "BackgroundColor", "Description", "Tag", "UserData", "Priority", "RndMeth",

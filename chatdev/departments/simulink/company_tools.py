@@ -238,8 +238,7 @@ def _built_model(executed: Any) -> Diagram | None:
     return Diagram.parse(text, MODEL_FILE) if text else None
 
 
-# What is wrong with an investigation: by the eight checks, by what the first round saw, and by what nobody asked to
-# change.
+# What is wrong with an investigation: by the eight checks, by the first round, by what nobody asked to change.
 
 
 def review_investigation(investigation: Any, seen: Sequence[Any] = (), given: Diagram | None = None,

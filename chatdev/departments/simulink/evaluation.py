@@ -1,4 +1,5 @@
-"""Our models as a data set: a picture, a description or a list of each, and how near to it comes what is made of it."""
+"""Our models as a data set (a picture, a description or a list of each, and how near to it comes what is made of it),
+beside the paper's figures."""
 
 from __future__ import annotations
 
@@ -147,7 +148,7 @@ def _picture(name: str) -> bytes:
     return draw_png(reference_models()[name].diagram)
 
 
-# The figures of SimuGen's paper beside those of a study, and what differs.
+# The figures of SimuGen's paper beside those of a study.
 
 PAPER: Sequence[tuple[str, float, float | None, float | None]] = (
     ("SimuGen, o4-mini and o3-mini", 0.945, 0.17, 275.0),

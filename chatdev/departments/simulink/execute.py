@@ -217,7 +217,7 @@ def _output(execution: Execution, folder: Path, *, with_errors: bool = False) ->
     return "\n".join(text.splitlines()[-_TAIL_LINES:])[-_TAIL_CHARACTERS:]
 
 
-# `simulink.execute`: does the program build its model?
+# The tool `simulink.execute`.
 
 MODEL_FILE = "model.yaml"
 """Under which path the built model is given back, in its text form."""
@@ -256,7 +256,7 @@ def _progress(result: BuildResult, lines: int) -> float:
     return min((result.line or 0) / (lines + 1), 0.99)
 
 
-# What runs programs that build models: MATLAB, where it is and the user consents, or our stand-in.
+# Which of the two runs programs: MATLAB, where it is and the user consents, or our stand-in.
 
 Backend = Literal["auto", "builtin", "matlab"]
 _CONSENT = "--sandbox none"

@@ -96,7 +96,7 @@ def _harmonic_mean(one: float, other: float) -> float:
     return 2 * one * other / (one + other) if one + other else 0.0
 
 
-# A model as it is compared with another one: the kinds of its blocks, its signals' ways and its physical nets.
+# A model as it is compared with another one: kinds of blocks, signals' ways, physical nets.
 
 _LIBRARY_BLOCKS = ("Reference", "SubSystem")
 """What files call blocks of libraries, whatever they are."""
@@ -247,7 +247,7 @@ def _defining_names() -> Mapping[str, tuple[str, ...]]:
     return {kind: tuple(sorted(names)) for kind, names in found.items()}
 
 
-# Which block of one model is which of another: of all ways to match them, one with a high accuracy (`metric`).
+# Which block of one model is which of another: of all ways to match them, one with a high accuracy.
 
 Match = dict[str, str]
 """Blocks that were asked for, by the blocks made that they are taken for."""

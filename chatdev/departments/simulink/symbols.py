@@ -1,4 +1,5 @@
-"""What each type of block shows inside: its outline, its text or its strokes, as Simulink's own icons have them.
+"""What each type of block shows inside (its outline, text or strokes, as Simulink's own icons have them), and how texts
+fit into a picture.
 
 Strokes are SVG paths of absolute M, L, C, Q and Z in a square of 100 by 100, the block's front at the right.
 """
@@ -321,7 +322,7 @@ def _factors(value: str) -> str:
                    for number in numbers) or ("1" if value in ("[]", "") else value)
 
 
-# How wide a text is in a picture, where it is broken or shortened, and what is taken out of it first.
+# How wide a text is, where it is broken or shortened, and what is taken out of it first.
 
 FONT = "DejaVu Sans"
 SPACING = 0.3

@@ -1,5 +1,5 @@
 """The catalogue as agents read it (Markdown): the names by library, all that is known of some blocks, and a table for
-the report; the tool `simulink.blocks` hands the first two out.
+the report; the tool `simulink.blocks` hands the first two out. And a model as a program that builds it.
 
 The wording is in company_config/simugen/knowledge/*.j2.
 """
@@ -92,7 +92,7 @@ def _read_name(entry: object) -> str:
     return name.strip().removeprefix("- ").strip(" `")
 
 
-# A program that builds a model, written from the model: it needs no agent, and has no faults of its own.
+# A model as a program that builds it: it needs no agent, and has no faults of its own.
 
 _SHAPE = Path(__file__).with_name("wording") / "build_model.py.j2"
 

@@ -2,7 +2,7 @@
 
 Each rule closes a way to make a test bench report success without a right module: to read the reference's signals, to
 instantiate it, to replay what it was seen to do, to drive the inputs of both. The rules here look at the text alone, as
-`preprocess.py` says that the simulator reads it; `lint.py` adds what needs a parser.
+`simulation.py` says that the simulator reads it; `lint.py` adds what needs a parser.
 """
 
 from __future__ import annotations
@@ -150,8 +150,7 @@ class _LineNumbers:
         return bisect_left(self._ends, position) + 1
 
 
-# What in a source only checks it, and Icarus Verilog 11 does not know: it can be left out, as it changes nothing of
-# what a module does. Nodes are those of pyslang.
+# What in a source only checks it, and Icarus Verilog 11 does not know, can be left out. Nodes are pyslang's.
 
 _CHECKS = frozenset({"ConcurrentAssertionMember", "PropertyDeclaration", "SequenceDeclaration", "ElabSystemTask",
                      "DefaultDisableDeclaration", "DefaultClockingReference"})

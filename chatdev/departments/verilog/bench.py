@@ -1,5 +1,5 @@
-"""Test benches: the module at the root of one, where it has the module that is tested, and the changes that let us read
-what it prints and what the signals did.
+"""Test benches: the module at the root of one, where it has the module that is tested, the changes that let us read
+what it prints and what the signals did, and names that two texts share.
 
 A bench may end as VerilogEval's do (`Mismatches: 3 in 400 samples`) or say in its own way what went wrong, see
 `bench_report.py`.

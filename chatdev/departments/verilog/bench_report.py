@@ -151,8 +151,7 @@ def severe_lines(printed: str) -> Iterator[PrintedLine]:
         yield PrintedLine(found["text"].strip() or f"{found['kind'].lower()} in the bench", int(found["time"]))
 
 
-# What the lines that a test bench prints say of the checks it made, where it ends with no count as VerilogEval's
-# do.
+# What the lines of a bench say of the checks it made, where it ends with no count.
 
 
 class Checks(NamedTuple):

@@ -1,4 +1,4 @@
-"""The tools that judge an answer: `verilog.check`, `verilog.simulate`, `verilog.try` and `verilog.judge`.
+"""The tools that judge an answer: `verilog.check`, `verilog.simulate`, `verilog.try`, `verilog.judge`; and a bench.
 
 An answer passes the last of them when it keeps the rules, all samples match, and as many samples were compared as when
 the reference itself is in its place. What the reference's own run shows to be wrong with the bench is not held against

@@ -1,4 +1,4 @@
-"""The tools that show the first mismatch: `verilog.trace` names the lines behind it, `verilog.draw` makes a picture."""
+"""The first mismatch: which outputs were wrong, the lines behind it (`verilog.trace`), a picture (`verilog.draw`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 from chatdev.tools.function import ToolArgumentsError, tool
 from chatdev.workspace.file_tree import write_file
 
-# Which outputs were wrong in a simulation, when, and in which bits: what the bench reports, with the waveform.
+# Which outputs were wrong, when, and in which bits: what the bench reports, with the waveform.
 
 _TIMESCALE = re.compile(r"`timescale\s+(?P<unit>\d{1,9}\s*[munpf]?s)")
 _TIME = re.compile(r"(?P<count>\d{1,9})\s*(?P<unit>[munpf]?s)")
@@ -123,7 +123,7 @@ def _seconds(text: str) -> Fraction | None:
     return int(found["count"]) * _SECONDS[found["unit"]] if found else None
 
 
-# The tools that show the first mismatch: `verilog.trace` names the lines behind it, `verilog.draw` makes a picture.
+# The tools `verilog.trace` and `verilog.draw`.
 
 _DEEPEST = 12  # levels
 _LONGEST = 6000  # characters of a report

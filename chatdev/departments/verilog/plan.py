@@ -1,4 +1,5 @@
-"""The plan of sub-tasks, as a model wrote it: repaired so that it can be run, and reviewed by `verilog.plan`.
+"""The plan of sub-tasks, as a model wrote it: repaired so that it can be run, reviewed by `verilog.plan`, and joined
+with the graph of what belongs to each.
 
 After VerilogCoder (arXiv 2408.08927, §3.1). What a Plan Verification Assistant would have to count is counted here, so
 that it can look at the meaning.

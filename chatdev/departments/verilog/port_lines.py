@@ -1,4 +1,4 @@
-"""Layouts of specifications in which each port has its direction beside it.
+"""Layouts of specifications in which each port has its direction beside it, and its width in words.
 
 Bulleted lines (` - input word (6 bits)`, as VerilogEval has them), names with their direction behind them (`- clk
 (input, 1 bit): …`), columns, records as of YAML or JSON, declarations as in Verilog, heads of modules, and sentences.
@@ -90,7 +90,7 @@ def bits_of(bits: int) -> str:
     return f"[{bits - 1}:0]" if bits > 1 else ""
 
 
-# Layouts of specifications in which each port has its direction beside it.
+# The layouts.
 
 
 @dataclass(frozen=True, slots=True)

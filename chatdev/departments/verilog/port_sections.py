@@ -1,4 +1,5 @@
-"""Layouts of specifications in which ports stand under a head: lists and tables of inputs and of outputs.
+"""Layouts of specifications in which ports stand under a head (lists and tables of inputs and of outputs), and how a
+list is told from prose.
 
 `Input ports:` or `## Inputs` and lines below, `Inputs: clk, d[7:0]`, and Markdown tables, with a column of directions
 or under such a head.
@@ -293,7 +294,7 @@ def _columns(cells: Sequence[str]) -> dict[str, int]:
     return found
 
 
-# What prose beside a list of ports looks like: a certain list is one block, and its entries are written alike.
+# What prose beside a list looks like: a certain list is one block, and its entries are written alike.
 
 _WORDS = frozenset({"clock", "reset", "a", "an", "i", "in", "out"})
 """Names of ports that are words, too."""

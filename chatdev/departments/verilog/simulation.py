@@ -503,7 +503,7 @@ def _fill(name: str, width: int, fill: Fill, may_be_open: bool) -> str:
             f"    assign {name}[{_BIT}] = {value};")
 
 
-# An answer as the simulator reads it: its macros are replaced by that simulator's own preprocessor.
+# An answer as the simulator reads it: its macros are replaced by the simulator's own preprocessor.
 
 LONGEST = 1_000_000  # characters that macros may swell an answer to
 _MARK = re.compile(r'^`line (?P<line>\d{1,9}) "(?P<file>[^"\n]*)" [0-2]$\n?', re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Judgements: kept as lines of JSON as soon as they are made, so that none is paid twice, and counted."""
+"""What there is to judge, and judgements, kept as lines of JSON at once, so that none is paid twice, and counted."""
 
 from __future__ import annotations
 

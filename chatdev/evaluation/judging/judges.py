@@ -32,7 +32,7 @@ from chatdev.replies.problem import Unreadable
 from chatdev.replies.utterance import strip_thoughts
 from chatdev.runner.consent import allow_strangers, open_models
 
-# What a judge is shown and asked: the words of `judge.yaml`, and software listed without saying whose it is.
+# What a judge is shown and asked: the words of `judge.yaml`, and software without saying whose it is.
 
 PROSE = {".md", ".markdown", ".rst"}
 """Suffixes of documents. They are not shown: a manual that only one of the companies writes tells who made it."""
@@ -140,8 +140,7 @@ def _beginning(path: str, text: str, characters: int) -> ListedFile:
     return ListedFile(path, text[:end], len(text) - end)
 
 
-# The judges of pairs: a model, which sees each in both orders, because models tend to prefer what stands first; and
-# a person, who sees each once, without names and with sides drawn by lot.
+# The judges.
 
 OnJudged = Callable[[Judgement], object]
 

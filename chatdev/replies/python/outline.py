@@ -1,4 +1,4 @@
-"""A Python module as plain data: its statements, the lines they occupy, and what each says. No syntax tree is kept."""
+"""A Python module as plain data: its statements, their lines, what each says, no syntax tree; and parts of one."""
 
 from __future__ import annotations
 

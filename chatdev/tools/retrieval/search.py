@@ -84,7 +84,7 @@ def _sheet_folders(collection: str) -> list[Path]:
     return [folders[collection]] if collection else [*folders.values()]
 
 
-# What worked before on this machine: programs that were verified, and patches that removed a complaint.
+# The case base: programs that were verified, and patches that removed a complaint, on this machine.
 
 PROGRAM, PATCH = "verified program", "patch that worked"
 
@@ -127,7 +127,7 @@ def _first_line(text: str) -> str:
     return next((line.strip(" #") for line in text.splitlines() if line.strip(" #")), "")[:120]
 
 
-# Finds passages by their words: SQLite's full-text index over sections of Markdown sheets.
+# Passages by their words: SQLite's full-text index over sections of Markdown sheets.
 
 _TABLE = """CREATE VIRTUAL TABLE IF NOT EXISTS passages USING fts5(
     title, text, source UNINDEXED, tokenize = "porter unicode61 tokenchars '_#'")"""

@@ -1,5 +1,5 @@
-"""Other verifiers, asked for a second opinion on properties where they are installed. Each runs in the sandbox, once
-for each property. Which there are, and how they are asked, is data (`verifiers.yaml`)."""
+"""Other verifiers and compilers of Structured Text, asked in the sandbox for a second opinion where they are installed.
+Which there are, and how they are asked, is data (`verifiers.yaml`, `compilers.yaml`)."""
 
 from __future__ import annotations
 
@@ -147,9 +147,7 @@ def _verifiers() -> dict[str, dict[str, Any]]:
     return found
 
 
-# Other compilers for Structured Text, asked for a second opinion where they are installed. Each runs in the
-# sandbox, and what it says becomes diagnostics like ours. Which there are, and how they speak, is data
-# (`compilers.yaml`).
+# Compilers: what one says becomes diagnostics like ours.
 
 _COMPILED_SOURCE = "program.st"
 _COMPILER_LIMITS = ProcessLimits(cpu=20, seconds=120, memory=1 << 30, disk=128 << 20, written=4 << 20)

@@ -373,7 +373,7 @@ class Check:
         return Budget(min(1.0, self._budget.left)).check(solver) == "unsat"
 
 
-# A counterexample is run in the interpreter, and only what shows there is shown: what changed, and which lines ran.
+# A counterexample, run in the interpreter: only what shows there is told, and which lines ran.
 
 DEFAULT_CYCLE = 100
 """Milliseconds from scan to scan, where nothing depends on it."""

@@ -1,4 +1,4 @@
-"""Properties as the benchmark writes them, and what each pattern means in one scan.
+"""Properties as the benchmark writes them, what each pattern means in one scan, and what came of asking.
 
 A property is harm that must never be done at the end of a scan. Patterns over several scans remember one bit or two
 from the scans before (monitors, which begin as FALSE).

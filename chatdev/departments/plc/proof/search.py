@@ -1,4 +1,4 @@
-"""Bounded model checking and k-induction in lock step.
+"""Bounded model checking and k-induction in lock step, on only what a question depends on.
 
 At each depth k it is first asked whether k scans without harm make the next one harmless from any state (then it is
 proved, as the first k scans have been looked at), then whether harm is possible in scan k+1 from the start.
@@ -155,7 +155,7 @@ class _Searches:
         return answer == "unsat"
 
 
-# Floating-point questions that are too hard for z3 go to bitwuzla, where that is installed.
+# Floating-point questions that are too hard for z3: by bitwuzla, where it is installed.
 
 _FIRST = 4  # part of the effort that z3 has before bitwuzla is asked
 _UNKNOWN = z3.unknown

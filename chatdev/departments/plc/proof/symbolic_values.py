@@ -1,4 +1,4 @@
-"""The values of core expressions over terms, and the run-time faults that they may have."""
+"""The values of core expressions over terms, with their run-time faults; arrays and records as scalars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What core scalars and operators mean to the solver: bit vectors for numbers, IEEE floating point for REAL.
+"""What core scalars, operators and standard functions mean to the solver: bit vectors for numbers, IEEE floating point
+for REAL.
 
 A term is a Python value where it is known, else a z3 expression. Known values are worked out at once, so that a loop
 over constants costs the solver nothing.
@@ -286,7 +287,7 @@ def to_integer(value: Any, target: Scalar, rounding: Any) -> Any:
     return z3.If(z3.fpLT(z3.fpAbs(value), bound), whole, z3.BitVecVal(0, target.bits))
 
 
-# What the standard functions mean to the solver, row by row as in `st/functions.py`.
+# standard functions, row by row as in `st/functions.py` ---------------------------------------------------------------
 
 Meaning = Callable[[Scalar, Sequence[Term], Sequence[Scalar]], Term]
 """Takes the type of the result, the operands, and their types."""

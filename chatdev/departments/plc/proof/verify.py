@@ -1,4 +1,4 @@
-"""Verify a program: each check in a child that is ended when it takes too long or too much memory."""
+"""Verify a program: each check in a child that is ended when it takes too much; contradictions among requirements."""
 
 from __future__ import annotations
 
@@ -166,8 +166,7 @@ class _Prover:
         return function.isolated.take(*self._reader.ask(request))
 
 
-# Requirements that contradict each other, whatever a program does: they are found before anybody looks for a
-# program that satisfies them all.
+# Requirements that contradict each other whatever a program does, found before there is one.
 
 _PATTERNS = ("pattern-invariant", "pattern-implication", "pattern-forbidden")
 """Those that look at one moment only."""

@@ -1,4 +1,4 @@
-"""Verdicts and counterexamples as plain text, for terminals and for agents."""
+"""Verdicts and counterexamples as plain text, for terminals and for agents, in the words of `phrases.yaml`."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _align(rows: Sequence[Sequence[str]], *, last_is_free: bool = False) -> Iter
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-# Properties and verdicts in words, which are data beside this module (`phrases.yaml`).
+# Properties and verdicts in words (`phrases.yaml`).
 
 _INSTANCE = re.compile(r"(?<![\w.])instance\.", re.IGNORECASE)  # PLCverif's name for the program, before variables
 _GOALS = ("pattern-reachability", "pattern-repeatability")
@@ -164,7 +164,7 @@ def _phrases() -> dict[str, Any]:
     return found
 
 
-# A counterexample made ready to be read: what a variable had after each cycle, and which lines of the source ran.
+# A counterexample to be read: what a variable had after each cycle, and which lines of the source ran.
 
 _ORDER: Mapping[Section, int] = {"input": 0, "in_out": 1, "output": 2}
 _ROOT = re.compile(r"\w+")

@@ -13,7 +13,7 @@ from typing import Literal
 from chatdev.departments.plc.simulation.layout import FieldTypes, all_variables, begin, chain, operand_type, terms
 from chatdev.departments.plc.st import core
 
-# Expressions of the core as Python source.
+# Expressions.
 
 FaultKind = Literal["index", "division", "loop", "subrange"]
 DEEPEST = 60
@@ -280,7 +280,7 @@ def _convert_to_real(code: str, source: core.Scalar, target: core.Scalar) -> str
     return f"single({code})" if source.bits <= 32 else f"single_from_integer({code})"
 
 
-# A program as Python source: one function for each routine, on the dicts and lists that hold its data.
+# Statements, routines and the program.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""Traces: tables with one row for each scan, read from CSV, run, held against what was seen, and written as CSV.
+"""Traces: tables with one row for each scan, read from CSV or drawn at random, run, held against what was seen, and
+written as CSV.
 
 The columns of inputs are given to the program, the others are what its author expects. An empty cell leaves an input
 as it was and expects nothing. The column `CYCLE_TIME()` is the time of a scan.
@@ -117,7 +118,7 @@ def _example(type_: core.Type) -> str:
         type_, core.Record) and type_.fields else ""
 
 
-# Traces: tables with one row for each scan, read from CSV, run, held against what was seen, and written as CSV.
+# Tables: read, run, held against what was seen, written.
 
 CYCLE = "CYCLE_TIME()"
 MOST_ROWS = 100_000
@@ -281,8 +282,7 @@ def _compare(scan: int, cells: Mapping[Column, core.Value], state: Mapping[str, 
             if not column.is_input and not is_close(expected, seen := column.read(state))]
 
 
-# Random inputs that come to interesting places: the numbers that the program itself names, the bounds of the types,
-# and values that are held for a while, as a person or a process holds them.
+# Random inputs: numbers that the program names, the bounds of the types, values held for a while.
 
 _HOLDS = (0.0, 0.5, 0.9, 0.97)
 """How likely an input keeps its value in a scan: each has one of these for `_PHASE` scans."""

@@ -1,4 +1,4 @@
-"""Bring a value to the type that its place asks for, and two operands to one type."""
+"""Bring a value to the type that its place asks for, two operands to one type, and a number without a type to one."""
 
 from __future__ import annotations
 

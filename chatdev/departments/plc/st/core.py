@@ -1,7 +1,8 @@
 """Checked Structured Text in a small core that interpreter, verifier and emitters share.
 
-The checker (`elaborate.py`) makes it out of the syntax tree: names are resolved, every expression has a type, every
-conversion is said, `CASE` is a choice of tests and every loop one form. What a construct means is written here once.
+The checker (`elaborate_unit.py`) makes it out of the syntax tree: names are resolved, every expression has a type,
+every conversion is said, `CASE` is a choice of tests and every loop one form. What a construct means is written here
+once.
 
 Values are Python's: bool, int (INT, WORD, TIME in milliseconds, an enumeration's number), float, list (an array, from
 its lower bound on), dict (a structure or the data of a function block, by lower-case names).

@@ -1,4 +1,4 @@
-"""Give expressions their types and their meaning in the core."""
+"""Give expressions their types and their meaning in the core: operators, and calls of functions and function blocks."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def _reject_operands(sign: str, left: Expression, right: Expression, node: Node,
                         and node.left.operator == "not")
 
 
-# Give calls of functions their meaning: standard ones, conversions, operators by name, and those of the source.
+# Calls of functions: standard ones, conversions, operators by name, and those of the source.
 
 Elaborate = Callable[[Node, Scope], Expression]
 _CONVERSION = re.compile(r"(?:([A-Z]+)_)?TO_([A-Z]+)")
@@ -457,7 +457,7 @@ def _reject_callee(name: Name, scope: Scope) -> Exception:
     return scope.reject("unknown-function", name.span, name=name.text, near=find_nearest(name.text, known))
 
 
-# Give calls of function blocks their meaning: what is written first, what is bound, and what is copied out.
+# Calls of function blocks: what is written first, what is bound, and what is copied out.
 
 
 def elaborate_block_call(node: Invocation, scope: Scope) -> Statement:

@@ -1,4 +1,4 @@
-"""Give types their meaning: named ones, arrays, structures, enumerations, and the data of function blocks."""
+"""Give types (named ones, arrays, structures, enumerations, data of blocks) their meaning, and variables a value."""
 
 from __future__ import annotations
 

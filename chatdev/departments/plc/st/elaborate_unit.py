@@ -1,4 +1,4 @@
-"""Declare functions, function blocks and programs: their variables, and the data of blocks, before any body is read."""
+"""Give a whole source its meaning in the core: first the declarations of its routines, then their statements."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def make_record(written: str, name: str, variables: Sequence[Variable]) -> Recor
                                  if one.section not in _NOT_STORED), name)
 
 
-# Give a whole source its meaning in the core: types, the data of blocks, bodies, and which routine is run.
+# A whole source: types, the data of blocks, bodies, and which routine is run.
 
 MOST_CALLS = 50
 """So many routines may call each other in a row."""
@@ -367,7 +367,7 @@ def _blocks_in(variable: Variable) -> set[str]:
     return found
 
 
-# Give statements their meaning in the core: CASE as tests, every loop as one form.
+# Statements: CASE as tests, every loop as one form.
 
 MOST_ARMS = 200
 """Of one IF or CASE: each stands within the one before it."""

@@ -1,4 +1,4 @@
-"""Read statements, and go on after an error in one of them."""
+"""Read statements, and assertions in comments, and go on after an error in one of them."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Step | None]] = {
 }
 
 
-# Read assertions, which stand in comments so that every other tool passes them over:
+# Assertions, which stand in comments so that every other tool passes them over.
 
 
 def parse_assertion(cursor: Cursor) -> Assertion | None:

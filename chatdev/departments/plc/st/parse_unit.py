@@ -1,4 +1,4 @@
-"""Read a whole source: types, global variables, functions, function blocks and programs."""
+"""Read a whole source: types, global variables, functions, function blocks, programs, and all their declarations."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _pass_over(cursor: Cursor) -> None:
         cursor.findings.report("outside", token.span, fix, found=found)
 
 
-# Read declarations of variables and types: names, their type, and what they begin with.
+# Declarations of variables and types: names, their type, and what they begin with.
 
 
 def parse_declarations(cursor: Cursor, opener: Token, end: str, section: Section = "local") -> list[Declaration]:

@@ -1,4 +1,5 @@
-"""Split Structured Text into tokens, with comments left out and every dialect's way of writing names undone."""
+"""Split Structured Text into tokens, with comments left out and every dialect's way of writing names undone; the values
+of literals, and a parser's place in the tokens."""
 
 from __future__ import annotations
 
@@ -238,7 +239,7 @@ def read_string(text: str) -> str:
     return re.sub(r"\$([0-9A-Fa-f]{2}|.)", undo, text[1:-1])
 
 
-# The place of a parser in its tokens, with what every part of it needs to report errors and to go on after them.
+# A parser's place in its tokens, with what every part needs to report errors and to go on after them.
 
 MOST_NESTING = 100
 """So deep brackets and operators may stand in each other."""

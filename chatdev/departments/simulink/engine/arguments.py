@@ -1,4 +1,4 @@
-"""What programs hand to MATLAB's functions, checked: texts, parameters, positions, paths, statements of `eval`."""
+"""What programs hand to MATLAB's functions, checked: texts, parameters, positions, paths, statements, arrays."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _brief(value: Any) -> str:
     return repr(value)[:80]
 
 
-# MATLAB's arrays in Python, as far as programs that build models use them: `matlab.double([30, 30, 60, 60])`.
+# MATLAB's arrays, as far as programs that build models use them: `matlab.double([30, 30, 60, 60])`.
 
 
 class MatlabArray(list[Any]):

@@ -1,4 +1,4 @@
-"""The libraries of blocks, from the catalogue's records as JSON values."""
+"""The libraries of blocks, from the catalogue's records as JSON values, and every message of the stand-in."""
 
 from __future__ import annotations
 

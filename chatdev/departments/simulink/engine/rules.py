@@ -1,4 +1,4 @@
-"""A model under construction: blocks, lines, and what may be joined to what.
+"""A model under construction: blocks, lines, what may be joined to what, and what a finished model lacks.
 
 The rules for physical lines were found by comparing programs with what MATLAB R2024b answered and saved:
 
@@ -290,7 +290,7 @@ def _ports_there(block: PlacedBlock) -> str:
     return "; ".join(f"{kind} {', '.join(ports)}" for kind, ports in rows.items()) or "no ports"
 
 
-# What is missing in a finished model: lines at its ports, and what a physical network cannot be solved without.
+# What a finished model lacks: lines at its ports, and what a physical network needs to be solved.
 
 _SOLVER, _REFERENCE = "Solver Configuration", "Electrical Reference"
 _SHOWN = 5  # blocks of a network that are named

@@ -1,4 +1,4 @@
-"""A case of a trial: files that lie beside the program, its starts one after another, and what each has to do."""
+"""A case of a trial: files beside the program, its starts one after another as typed, and what each has to do."""
 
 from __future__ import annotations
 

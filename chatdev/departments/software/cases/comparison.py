@@ -1,5 +1,5 @@
 """Whether a program prints what is wanted: letter by letter, but for the ends of lines, the prompts that it writes
-while it waits for input, and what its request leaves open."""
+while it waits for input, what its request leaves open, and what changes from run to run."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _files_in(folder: Path) -> Mapping[str, bytes]:
         return {}
 
 
-# What of the starts of a case is certain: a program is held only to what it prints itself, and prints in every run.
+# What of a case's starts is certain: only what a program prints itself, and prints in every run.
 
 _ANSWERED = re.compile(r"(?P<prompt>[^:?>：？]{1,80}[:?：？]{1,2}>?|>{1,3}|[\w-]{1,12}>)[ \t]+(?P<answer>\S.{0,80})")
 _YES_OR_NO = re.compile(r"[(\[] ?[yYjJ]\w{0,3} ?/ ?[nN]\w{0,4} ?[)\]]")
@@ -203,9 +203,8 @@ def _are_in_order(answers: list[str], shown: Iterator[str]) -> bool:
     return all(any(answer == one for one in shown) for answer in answers)
 
 
-# What a program prints, and may print otherwise the next time: the day, a time, how long something took, where a
-# file lies, a password. An example that shows such a thing tells nothing for certain, unless it comes from what was
-# given.
+# What may be printed otherwise the next time (the day, a time, a file's place, a password): an example that shows it
+# tells nothing for certain, unless it comes from what was given.
 
 _MONTH = rf"{any_word_of('months')}\.?"
 _DAY_OF_MONTH = rf"\b\d{{1,2}}(?:\.|er|º)? (?:de |di )?{_MONTH}"

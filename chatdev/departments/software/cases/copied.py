@@ -1,4 +1,4 @@
-"""A request that somebody copied from: does a text stand there letter by letter, and is it whole?
+"""What somebody copied from a request, a Tester too: does it stand there letter by letter, and is it whole?
 
 What a program has to print is whole when it is all that the request shows at that place: the lines of a block, all
 pieces between marks, or the end of a sentence that says so. Half of an output would make a right program wrong.
@@ -239,8 +239,7 @@ def _plain(line: str, *, margin: bool = True) -> str:
     return " ".join(_MARKS.sub(MARK, line).split()).strip()
 
 
-# The examples that a Tester copied out of a request: what stands there letter by letter holds, what does not is a
-# guess.
+# The examples that a Tester copied: what stands there letter by letter holds, what does not is a guess.
 
 _FIELDS = {"starts", "arguments", "prints", "stdin", "writes"}
 _MOST_PARTS = 2 * MOST_CASES
@@ -318,7 +317,7 @@ def _is_copied(start: Start, request: CopiedRequest) -> bool:
                for place in places)
 
 
-# What a Tester writes down as lines, to try a program: commands that start it, and lines typed into it.
+# A Tester's lines: commands that start a program, and lines typed into it.
 
 _MOST_EXAMPLES = 200  # lines; each is looked for in the whole request
 PYTHON_COMMAND = r"(?:python[\d.]*|py)\s+(?:-m\s+[\w.]+|[\w./-]+\.py)"

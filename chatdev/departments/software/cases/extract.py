@@ -250,7 +250,7 @@ def lacks_file(case: Case, lacking: Iterable[str], commands: Iterable[Sequence[s
     return any(name not in made and name not in given for name in lacking)
 
 
-# Putting the passages of a request together: which output belongs to which command, input and file.
+# The passages put together: which output belongs to which command, input and file.
 
 _NEAR = 2  # paragraphs between what belongs together
 

@@ -1,4 +1,4 @@
-"""How a request is laid out: paragraphs, list items, and blocks whose lines are meant letter by letter."""
+"""How a request is laid out: paragraphs, list items, and blocks of lines that are meant letter by letter."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def _cells(line: str) -> tuple[str, ...]:
     return tuple(cell.replace("\\|", "|").strip() for cell in re.split(r"(?<!\\)\|", line))
 
 
-# Some lines of a request that are meant letter by letter, and the role that the words before them give them.
+# Lines that are meant letter by letter, and the role that the words before them give them.
 
 Role = Literal["command", "printed", "more", "typed", "file", "writes", "left", "given", "result", "lost",
                "unknown"]

@@ -1,4 +1,5 @@
-"""What a request shows letter by letter, in its order: sessions, blocks, tables, lists and spans in running text."""
+"""What a request shows letter by letter, in its order: sessions, blocks, tables, lists, lines below each other, and
+spans in running text."""
 
 from __future__ import annotations
 
@@ -264,7 +265,7 @@ def _goes_on_otherwise(lines: Sequence[str]) -> bool:
     return words > 8 or (words > 4 and last.endswith((*ENDS, ")")))
 
 
-# Lines that stand below each other: commands and labels, each with what stands behind it or beneath it.
+# Lines below each other: commands and labels, each with what stands behind it or beneath it.
 
 _HALVES = (re.compile(r"\s(?:[-=]{1,2}>|→|⇒|⟶|↦)\s"), re.compile(r"(?<=\S):\s+|：\s*"), re.compile(r"[ \t]{3,}|\t"))
 """What stands between a command and what it prints, in the same line."""

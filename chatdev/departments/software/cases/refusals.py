@@ -1,5 +1,6 @@
-"""What a request says of input for which the program has no answer: `any other chord: print "not in the book", exit
-status 1`. No command stands beside it, so that of an example is taken, with input of which this is certain."""
+"""What a request says of its program as a whole, and of input for which there is no answer: `any other chord: print
+"not in the book", exit status 1`. No command stands beside it, so that of an example is taken, with input of which
+this is certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running text: what stands in it between marks, and the commands in it that have none."""
+"""Running text: what stands in it between marks, what shows without any, and what it surely names of a product."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _add_what_follows(passages: Sequence[Passage], rest: str) -> Iterator[Passag
         yield replace(passage, after=after, role="printed" if said_behind else passage.role)
 
 
-# What running text shows without any marks: the arguments of a command, an output, and lines that it counts up.
+# What shows without marks: the arguments of a command, an output, and lines that it counts up.
 
 _NEXT_WORD = re.compile(r"\s+(\S+)")
 _TOKEN = re.compile(r"\s*([^\s。，；！？]{1,60})")
@@ -256,8 +256,8 @@ def listed_lines(text: str) -> tuple[int, list[str]] | None:
     return (listed.start(1), re.split(r", and |, | and ", listed[1])) if listed else None
 
 
-# What a request surely names of a product that is not typed: the labels of its buttons, and the paths that a
-# service answers. What may be there, or only sometimes, is left out.
+# What a request surely names of a product that is not typed: labels of buttons, and paths that a service answers.
+# What may be there, or only sometimes, is left out.
 
 _MOST = 100_000  # characters of a request that are looked at
 _ITEM = (r"""(?:["“„`'‘](?P<{0}>[^"”“`'’\n]{{1,30}})["”“`'’]|"""

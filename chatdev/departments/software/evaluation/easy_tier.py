@@ -1,4 +1,5 @@
-"""The easy tasks as a data set, which even a small model solves in part: our three sets of them, or a folder."""
+"""The easy tasks as a data set (our three sets, or a folder), which even a small model solves in part; their checks,
+and the drafts of a run."""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ def _load(path: Path) -> Mapping[str, EasyTask]:
     return {task.name: task for task in load_easy_tasks(path)}
 
 
-# The easy tasks (`srdd/easy/`): a task, its hidden checks as data, and how its example stands in the description.
+# A task (`srdd/easy/`): its hidden checks as data, and how its example stands in the description.
 
 SETS = ("tuning", "sealed-1", "sealed-2")
 """The sets of easy tasks: one that may be read and tuned with, and two that are only measured with."""
@@ -212,7 +213,7 @@ def folder_digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-# The drafts of a run, read from its journal: what the run would have delivered had it ended with one of them.
+# The drafts of a run, from its journal: what it would have delivered had it ended with one of them.
 
 
 def first_draft(records: Iterable[Mapping[str, Any]]) -> dict[str, bytes] | None:

@@ -1,4 +1,5 @@
-"""All that is measured of finished software: one flat row of plain JSON values, and the columns of a report."""
+"""All that is measured of finished software (one flat row of plain JSON values, the paper's quality among them), and
+the columns of a report."""
 
 from __future__ import annotations
 
@@ -122,7 +123,7 @@ def _paper_job(run: FinishedRun, folder: Path, bench: Bench) -> SandboxJob | Non
     return None if missing_for_windows(program) else program.job(folder, _PAPER_SECONDS + program.needs_display)
 
 
-# The quality of software: completeness × executability × consistency (ChatDev, ACL 2024, §4, "Metrics").
+# The paper's quality: completeness × executability × consistency (ChatDev, ACL 2024, §4, "Metrics").
 
 Combination = Literal["product", "mean"]
 

@@ -1,5 +1,5 @@
-"""What is known of software without running it: files that cannot be read, and names that Python uses and defines
-nowhere. `software.compiles` reports the first."""
+"""What is known of software without running it: `software.compiles` (files that cannot be read, names that Python uses
+and defines nowhere) and `software.packages` (what must be installed)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that build and start software in a language of `languages.yaml`, and the programs they need."""
+"""The commands that build and start software in a language of `languages.yaml`, their programs, and drivers' jobs."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _shell_command(script: str, argv: Sequence[str], name: str = "sh") -> list[s
     return ["/bin/sh", "-c", script, name, *argv]
 
 
-# The jobs by which software is used by steps: a driver within a program with windows, or beside a page or service.
+# The jobs by which software is used by steps: a driver within a window's program, or beside a page or service.
 
 _NOT_TKINTER = "only windows of tkinter can be used by steps"
 

@@ -1,4 +1,4 @@
-"""The toolchain of Python: compile everything, provide the modules, start the program."""
+"""The toolchain of Python: compile everything, provide the modules, start the program, and see what a start lacked."""
 
 from __future__ import annotations
 
@@ -189,8 +189,8 @@ def _entry_of(files: Mapping[str, bytes]) -> EntryPoint:
     return entry if is_program or not is_library(files) else EntryPoint(None)
 
 
-# Whether a Python program that crashed when it was started with nothing lacked only what its users give it:
-# arguments, input, or a file of theirs. A right program need not expect to get nothing.
+# Whether a program that crashed with nothing given lacked only what its users give it: arguments, input, a file.
+# A right program need not expect to get nothing.
 
 _ARGUMENTS = ("1",) * 8
 _INPUT = "1 1\n" * 8

@@ -1,4 +1,4 @@
-"""One pipeline for software in every language: check it, build it, start it, use it."""
+"""One pipeline for software in every language (check it, build it, start it, use it), and the toolchain of pages."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ from chatdev.departments.software.toolchains.verdict import Finding
 from chatdev.departments.software.trial.shown import CRASHES
 from chatdev.workspace.python_errors import last_traceback
 
-# Agreed checks of windows, pages and services: how their steps went, whether they speak for the software, and what
-# of them the request surely names.
+# Checks of windows, pages and services: how their steps went, and what of them the request surely names.
 
 _LIKE = {"*": ("*", "x", "·", "∙", "mul"), "/": ("/", ":", "∕", "div"), "-": ("-", "‐", "minus"),
          "+": ("+", "plus"), "=": ("=", "equals", "enter"), ".": (".", ",", "·")}
@@ -175,7 +174,7 @@ def _is_nowhere(route: str, software: Mapping[str, bytes]) -> bool:
     return bool(word) and not any(word.lower().encode() in data.lower() for data in software.values())
 
 
-# The checks that the company agreed on before the program was written: what is typed, and what must then be seen.
+# Checks of what is typed, and of what must then be seen.
 
 _MOST_SEEN, _MOST_LINES = 1000, 12  # characters and lines of what a start printed
 _MOST_SHOWN = 10  # texts that a start has to show

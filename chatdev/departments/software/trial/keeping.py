@@ -30,7 +30,7 @@ from chatdev.departments.software.trial.probe import (
 from chatdev.departments.software.trial.sense import names
 from chatdev.errors import WorkspaceError
 
-# What a command of a program lists before anything was added, while things are added, and when one is removed.
+# What a command lists before anything was added, while things are added, and when one is removed.
 
 _LONG = 4  # characters of a thing that is in no other word by chance
 _NUMBERED = re.compile(r"\W*(\d+)\b")
@@ -101,7 +101,7 @@ class Listing:
         return things[0] if len(lines) == len(things) == 1 else ""
 
 
-# A trial of programs that keep things: what a user adds is listed, and is known to the commands that take it.
+# The trial.
 
 _MOST_VALUES = 6
 _MOST_COMMANDS = 12  # that may show what was added
@@ -377,7 +377,7 @@ def _wrong_of(*, changed: bool, is_known: bool) -> Literal["", "unknown", "uncha
     return "" if changed else "unchanged"
 
 
-# What a program marks as finished, where its request shows the sign for that: `marks the finished ones with [x]`.
+# What is marked as finished, where the request shows the sign: `marks the finished ones with [x]`.
 
 _SIGN = re.compile(r"\[[xX*✓✔]\]|[✓✔☑]")
 _NEAR = 60  # characters before a sign in which a word says that it marks something

@@ -1,5 +1,5 @@
-"""A trial of likely examples: the software is started as its request seems to show, and what it prints or writes into
-a file is looked for there."""
+"""A trial of likely examples: the software is started as its request seems to show, dialogues too, and what it prints
+or writes into a file is looked for there."""
 
 from __future__ import annotations
 
@@ -154,8 +154,8 @@ def output_of(finding: Finding) -> str:
     return "\n".join(printed_lines(without_colours(stdout), without_colours(stderr), finding.facts.get("exit_status")))
 
 
-# Whether a program goes through a dialogue as its request shows it. Where its prompts end and the answers begin, it
-# tells itself: it is started with one more answer each time, and prints as much as it can.
+# A dialogue as the request shows it. Where prompts end and answers begin, the program tells itself: it is started
+# with one more answer each time.
 
 _MOST_ANSWERS = 12
 

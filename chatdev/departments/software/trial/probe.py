@@ -1,5 +1,5 @@
-"""Starts of a program beside its trial, each in a copy of a folder, and what can be seen of them without understanding
-what is printed: whether they are carried out, change files, or go as with a word that nobody knows."""
+"""Starts of a program beside its trial, each in a copy of a folder: how it takes its commands, and what can be seen of
+them without understanding what is printed (whether they are carried out, change files, or do as an unknown word)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from chatdev.departments.software.trial.plan import command_words
 from chatdev.errors import WorkspaceError
 from chatdev.workspace.file_tree import read_tree
 
-# The calling convention of a program whose request shows no form of its commands: it takes them from its arguments,
-# or typed when it asks.
+# The calling convention where the request shows none: from the arguments, or typed when the program asks.
 
 LACKS = re.compile(r"IndexError|ValueError: not enough values|TypeError: .* missing \d+ required")
 """What programs die of that look for more arguments than there are."""
@@ -133,8 +132,7 @@ def _lacks_words(finding: Finding) -> bool:
     return bool(LACKS.search(str(finding.facts.get("exception", "")))) or shows_usage(finding)
 
 
-# Starts of a program beside its trial, each in a copy of a folder, and what can be seen of them without
-# understanding what is printed: whether they are carried out, change files, or go as with a word that nobody knows.
+# Starts in a copy of a folder, and what can be seen of them.
 
 OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"}
 """Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""

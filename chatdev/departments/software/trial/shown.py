@@ -1,4 +1,4 @@
-"""What the report of a trial shows of a case: what was done, wanted and seen, and where a program failed."""
+"""What came of a trial, and what its report shows of a case: what was done, wanted and seen, and where it failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial: each case of a plan in a fresh copy of the software, its starts one after another."""
+"""A trial: each case of a plan in a fresh copy of the software, its starts in order, a first command before them."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def _goes_round(text: str) -> bool:
     return len(lines) >= _MANY and _FEW * len(set(lines)) <= len(lines)
 
 
-# A command that a program wants before all others, such as `init`: who tries the program finds that out from what
-# it says, and a trial by looking whether other commands do more after it.
+# A command that a program wants before all others, such as `init`: who tries it learns that from what it says, and a
+# trial by looking whether other commands do more after it.
 
 
 def begin_with_needed(plan: Plan, probe: Probe) -> Plan:

@@ -1,4 +1,4 @@
-"""A design: its ports, and everything in it that gives a signal its value."""
+"""A design: its ports, everything in it that gives a signal its value, and the way to it from an elaborated module."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _sides(value: Any) -> Iterator[Any]:
         yield value
 
 
-# Mistakes that compile: what an engineer's lint tool says of a design, from its assignments and processes.
+# The other mistakes, from assignments and processes.
 
 Mistake = tuple[int, str]
 _COMBINATIONAL = frozenset({"always_comb", "latch"})

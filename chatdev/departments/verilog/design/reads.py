@@ -1,4 +1,4 @@
-"""Which bits of which signals an expression takes its value from.
+"""Which bits of which signals an expression takes its value from, and which ones it names.
 
 With nothing known, all that it may read; with values, only what counts: the chosen side of `?:`, the element that an
 index points to, and of `a & b` the side that is 0 (were the result wrong, each side that forces it would be wrong).

@@ -1,4 +1,5 @@
-"""What drives bits of a signal, and what to look at behind it: one step of a trace (VerilogCoder, arXiv 2408.08927)."""
+"""What drives bits of a signal, and what to look at behind it: one step of a trace (VerilogCoder, arXiv 2408.08927),
+for which a process is run again."""
 
 from __future__ import annotations
 
@@ -276,7 +277,7 @@ def _bits_for(part: Part, written: Part, made: str) -> str | None:
     return bits_in({part.signal: made}, part._replace(low=part.low - written.low))
 
 
-# What drives bits of a signal, and what to look at behind it: one step of a trace (VerilogCoder, arXiv 2408.08927).
+# One step of a trace.
 
 _LOGIC = {"always_comb", "latch"}
 _NAMES = {"NamedValue", "HierarchicalValue"}

@@ -1,4 +1,5 @@
-"""Outputs as benches hold them: `q_ref` of the reference beside `q_dut` of the answer, and when the two agree."""
+"""Outputs as benches hold them (`q_ref` of the reference beside `q_dut` of the answer), when the two agree, and two
+runs of one bench in a single waveform."""
 
 from __future__ import annotations
 
@@ -135,7 +136,7 @@ def differing_spans(reference: Sequence[Span], answer: Sequence[Span]) -> list[t
     return found
 
 
-# Two runs of one bench in a single waveform: what the answer did, and the outputs of the reference beside its own.
+# Two runs of one bench: what the answer did, and the outputs of the reference beside its own.
 
 Change = tuple[int, str, str]
 _LETTERS = "".join(sorted({*ascii_letters, *punctuation} - {*"#$bxz"}))
