@@ -43,8 +43,7 @@ _MATLAB_VARIABLES = ("HOME", "PATH", "LD_LIBRARY_PATH", "LM_LICENSE_FILE", "MLM_
 _STAND_IN = "stand-in"
 _OURS = Path(__file__).parent
 _PACKAGE = "chatdev/departments/simulink"
-_CARRIED = ("ports.py", *(f"engine/{name}.py" for name in (
-    "arguments", "arrays", "library", "messages", "network", "program", "rules", "session")))
+_CARRIED = ("ports.py", *(f"engine/{name}.py" for name in ("arguments", "library", "program", "rules", "session")))
 _TRACEBACK = "Traceback (most recent call last)"
 _LONGEST_MESSAGE = 2000  # characters
 _ERROR = "matlab.engine.MatlabExecutionError: "
