@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from chatdev.departments.verilog.messages import Message, render_text, rules, word_list
-from chatdev.departments.verilog.reach import PLACED, PRINTS, kind_of, nodes_below
+from chatdev.departments.verilog.reach import PLACED, PRINTS
 from chatdev.departments.verilog.source_text import UNIT, blank_comments, included_files, module_names
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import ToolError
@@ -148,33 +148,3 @@ class _LineNumbers:
 
     def at(self, position: int) -> int:
         return bisect_left(self._ends, position) + 1
-
-
-# What in a source only checks it, and Icarus Verilog 11 does not know, can be left out. Nodes are pyslang's.
-
-_CHECKS = frozenset({"ConcurrentAssertionMember", "PropertyDeclaration", "SequenceDeclaration", "ElabSystemTask",
-                     "DefaultDisableDeclaration", "DefaultClockingReference"})
-_CHECKING = frozenset({"AssertPropertyStatement", "AssumePropertyStatement", "CoverPropertyStatement",
-                       "CoverSequenceStatement", "RestrictPropertyStatement"})
-_DEFERRABLE = frozenset({"ImmediateAssertStatement", "ImmediateAssumeStatement", "ImmediateCoverStatement"})
-_BRANCHES = frozenset({"IfGenerate", "ElseClause", "LoopGenerate", "StandardCaseItem", "DefaultCaseItem"})
-
-
-def find_unsimulated(root: Any) -> Iterator[tuple[int, int, str]]:
-    """Where the text of a syntax tree has what only checks it, and what Icarus Verilog 11 does not know: concurrent and
-    deferred assertions, what they are made of, and tasks of elaboration; with what may stand there instead."""
-    end = 0
-    for node in nodes_below(root):
-        span = node.sourceRange
-        if span.start.offset >= end and (instead := _instead_of(node)) is not None:
-            end = span.end.offset
-            yield span.start.offset, end, instead
-
-
-def _instead_of(node: Any) -> str | None:
-    kind, above = kind_of(node), kind_of(node.parent) if node.parent is not None else ""
-    if kind in _CHECKS or (kind == "ClockingDeclaration" and str(node).split()[:1] == ["default"]):
-        return "begin end" if above in _BRANCHES else ""
-    if kind in _DEFERRABLE and not any(kind_of(one) == "DeferredAssertion" for one in nodes_below(node)):
-        return None
-    return ";" if kind in _CHECKING | _DEFERRABLE else None

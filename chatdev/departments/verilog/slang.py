@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chatdev.departments.verilog.answer import find_unsimulated
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.source import Source, import_pyslang
-from chatdev.departments.verilog.reach import Reach, find_known, find_reach
+from chatdev.departments.verilog.reach import Reach, find_known, find_reach, find_unsimulated
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
