@@ -10,6 +10,7 @@ import pytest
 from benchmarks.study import read_results
 from benchmarks.verilog import benches, calls, designs, judge, local, localise, ports, reports, slips, speed, waves
 from chatdev.cli.app import command_line
+from chatdev.departments.verilog import eval_command
 from chatdev.tools.registry import registry
 
 PAGE = judge.PAGE.read_text(encoding="utf-8")
@@ -44,7 +45,7 @@ def test_every_tool_is_explained() -> None:
 
 
 def test_every_option_that_it_names_is_there() -> None:
-    commands = [command_line().commands["run"], *vars(command_line().commands["eval"])["commands"].values()]
+    commands = [command_line().commands["run"], eval_command.command]
     known = {option for command in commands for parameter in command.params
              for option in (*parameter.opts, *parameter.secondary_opts)}
     text = re.sub(r"<!--.*?-->", "", PAGE)
