@@ -117,6 +117,6 @@ def test_plug_ins_bring_tools_by_entry_points(tmp_path: Path, monkeypatch: pytes
     install("plug", f"plug.look = {__name__}:look")
     found = registry()["plug.look"]
     assert (found.name, found.function) == ("plug.look", look.function)
-    install("other", "software.run = elsewhere:run")
-    with pytest.raises(ToolError, match="'software.run' is there twice.* in chatdev itself and .* package other;"):
+    install("other", "retrieval.search = elsewhere:run")
+    with pytest.raises(ToolError, match="'retrieval.search' is there twice.* in chatdev itself and .* package other;"):
         registry()
