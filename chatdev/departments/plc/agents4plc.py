@@ -350,7 +350,7 @@ def _entries(file: Path) -> list[Mapping[str, Any]]:
     """The tasks of a file, as they stand there."""
     try:
         found: list[Any] = read_tasks(_read_text(file))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{file}: {error}; a file of the benchmark holds JSON objects one after another") from None
     for entry in found:
         if not isinstance(entry, dict):

@@ -40,12 +40,16 @@ class CaseResult:
 
 
 def read_tasks(text: str) -> list[dict[str, Any]]:
-    """The tasks of one of the benchmark's files. Raises ValueError, which says where, for what is no JSON."""
+    """The tasks of one of the benchmark's files. Raises ValueError, which says where, for what is no JSON
+    and for what is nested too deeply."""
     decoder = json.JSONDecoder()
     tasks: list[dict[str, Any]] = []
     end = _skip_blanks(text, 0)
     while end < len(text):
-        task, end = decoder.raw_decode(text, end)
+        try:
+            task, end = decoder.raw_decode(text, end)
+        except RecursionError:
+            raise ValueError(f"nested too deeply at character {end}") from None
         tasks.append(task)
         end = _skip_blanks(text, end)
     return tasks

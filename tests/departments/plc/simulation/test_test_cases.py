@@ -52,3 +52,8 @@ def test_tasks_stand_one_after_another_and_are_counted() -> None:
         "| 1 | 1 | 0 | 0 | 0 |  |", "| 2 | 1 | 1 | 0 | 0 | scan 1: state is 10, not 4 |"]
     with pytest.raises(ValueError, match="Expecting"):
         read_tasks('{"id": 1} {')
+
+
+def test_tasks_that_are_nested_too_deeply_are_refused() -> None:
+    with pytest.raises(ValueError, match="nested too deeply at character 3"):
+        read_tasks("{}\n" + "[" * 60_000)
