@@ -282,7 +282,7 @@ def _rest_of_code(lines: int) -> Iterator[str]:
 
 
 def _wrap(line: str) -> list[str]:
-    hanging = INDENT + " " * (len(line) - len(line.lstrip()))
+    hanging = INDENT + " " * min(len(line) - len(line.lstrip()), width() // 2)
     return textwrap.wrap(line.strip(), width(), initial_indent=hanging, subsequent_indent=hanging,
                          break_on_hyphens=False) or [""]
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ from chatdev.errors import ConfigError
 from chatdev.tools.base import ToolContext, Verdict, render_file
 from chatdev.tools.function import tool
 
+_MOST_TAGS = 20
+"""Tags that a finding lists."""
 _MOST = 5000
 """Blocks, and connections, of an investigation that are looked at."""
 _BLOCK = '{"name": "Gain1", "type": "Gain", "parameters": {"Gain": "2"}}'
@@ -262,18 +264,14 @@ def check_extras(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramF
 
 def _check_tags(model: Diagram) -> Iterator[DiagramFinding]:
     rows: tuple[tuple[int, Severity, str], ...] = ((0, "warning", "From"), (1, "error", "Goto"))
-    for tag, blocks in model.tags().items():
-        for row, severity, what in rows:
+    tags = model.tags()
+    for row, severity, what in rows:
+        others = ", ".join(islice((f"{tag!r}" for tag, blocks in tags.items() if blocks[1 - row]), _MOST_TAGS))
+        mend = f"add the {what} block" + (f", or mend the tag; tags of {what} blocks: {others}" if others else "")
+        for tag, blocks in tags.items():
             for name in () if blocks[1 - row] else blocks[row]:
                 yield DiagramFinding("extra blocks", severity, f"no {what} has the tag {tag!r} of {name}",
-                                     _other_tags(model, tag, what), block=name, parameter="GotoTag")
-
-
-def _other_tags(model: Diagram, tag: str, what: str) -> str:
-    row = ("Goto", "From").index(what)
-    others = [f"{other!r}" for other, names in model.tags().items() if other != tag and names[row]]
-    return f"add the {what} block" + (f", or mend the tag; the tags of {what} blocks: {', '.join(others)}"
-                                      if others else "")
+                                     mend, block=name, parameter="GotoTag")
 
 
 def _find_doubles(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:

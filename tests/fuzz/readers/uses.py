@@ -73,7 +73,7 @@ def labels(text: str) -> None:
         assert is_same(label, label)
         assert best_label([label], label) == [0]
     assert all(" /" in route for route in named_routes(text))
-    half = text[:len(text) // 2].strip()
+    half = text[:min(len(text) // 2, 2000)].strip()  # the texts of steps are no longer
     is_in(half, text)
     is_in("8", text)
 
