@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from chatdev.cli.console import LiveLine
+from chatdev.cli.console import LiveLine, layout_text, width
 from chatdev.events import ModelCalled, PhaseStarted, Uttered
 from tests.support.chat_server import Scripted
 from tests.support.processes import running_program
@@ -74,3 +74,9 @@ def test_a_recorded_session_becomes_a_picture(tmp_path: Path) -> None:
     assert "Maker" in picture
     assert str(Path.cwd()) not in picture
     assert "http" not in picture.replace("http://www.w3.org", "").replace("https://www.textualize.io", "")
+
+
+def test_an_indentation_wider_than_the_terminal_leaves_room_for_words() -> None:
+    lines = list(layout_text("\t" * 5000 + "several words of a model " * 9, everything=True))
+    assert len(lines) < 20
+    assert max(map(len, lines)) <= width()
