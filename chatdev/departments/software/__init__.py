@@ -33,5 +33,5 @@ department = Department(
     },
     tasks="chatdev.departments.software.evaluation.srdd:open_tasks",
     columns="chatdev.departments.software.evaluation.quality:COLUMNS",
-    checks="chatdev.departments.software.toolchain_probes:probes",
+    checks="chatdev.departments.software.doctor:probes",
 )
