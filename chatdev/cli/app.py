@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 import colorama
@@ -12,6 +12,7 @@ import colorama
 from chatdev.cli.department_commands import OpenGroup
 from chatdev.cli.outcome import debug_option, heed_signals, interrupted_status
 from chatdev.cli.output import lasting_output, open_closed_streams
+from chatdev.department import Command
 from chatdev.version import __version__
 
 EXIT_CODES = """\b
@@ -30,25 +31,28 @@ Exit codes:
 """
 
 
-@click.group(cls=OpenGroup, table="commands", epilog=EXIT_CODES,
+OWN: Mapping[str, Command] = {
+    "run": Command("chatdev.cli.run_commands:run", "Let a company build TASK."),
+    "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
+    "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
+    "patch": Command("chatdev.cli.changes:patch", "Print what a run changed of the software that was handed in."),
+    "apply": Command("chatdev.cli.changes:apply", "Put what a run changed into the folder that was handed in."),
+    "companies": Command("chatdev.cli.company_commands:list_companies", "List the companies with their phases."),
+    "check": Command("chatdev.cli.company_commands:check_company", "Validate COMPANY, a name or a path."),
+    "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
+    "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
+    "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),
+    "model": Command("chatdev.cli.model:command", "Download the small local model."),
+}
+"""Commands of the core. Each brings the library with it, and is imported when it is called."""
+
+
+@click.group("chatdev", cls=OpenGroup, table="commands", own=OWN, epilog=EXIT_CODES,
              context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @debug_option
 @click.version_option(__version__, prog_name="chatdev")
-def chatdev() -> None:
+def command_line() -> None:
     """A company of language-model agents that builds software by a chat chain."""
-
-
-def command_line() -> click.Group:
-    """The command with its subcommands; ours bring the library with them, so they are imported here, and those of
-    departments where they are called."""
-    from chatdev.cli import changes, company_commands, doctor, evaluate, model
-    from chatdev.cli.company_commands import check_company, list_companies
-    from chatdev.cli.run_commands import replay, resume, run
-
-    for command in (run, resume, replay, changes.patch, changes.apply, list_companies, check_company, model.command,
-                    doctor.command, evaluate.command, company_commands.command):
-        chatdev.add_command(command)
-    return chatdev
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,6 +62,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with heed_signals(), lasting_output():
         try:
             # Colours are for terminals (click sees to that), and for nobody who says NO_COLOR.
-            command_line()(args=arguments, prog_name="chatdev", color=False if os.environ.get("NO_COLOR") else None)
+            command_line(args=arguments, prog_name="chatdev", color=False if os.environ.get("NO_COLOR") else None)
         except KeyboardInterrupt:  # before a command has begun
             sys.exit(interrupted_status())

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 
 
 @click.command("patch")

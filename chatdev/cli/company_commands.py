@@ -17,8 +17,8 @@ from chatdev.config.load import companies, namesake
 from chatdev.errors import ConfigError, ConsentMissing
 from chatdev.runner.api import Company
 from chatdev.runner.options import RunOptions
-from chatdev.runner.report import sanitize
 from chatdev.runner.resources import describe_models
+from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
     from chatdev.runner.consent import Stranger

@@ -1,7 +1,8 @@
-"""A group of commands to which departments add theirs; these are imported when they are called, and not before."""
+"""A group of commands to which departments add theirs; all are imported when they are called, and not before."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -14,20 +15,22 @@ from chatdev.errors import ChatDevError, ConfigError
 class OpenGroup(click.Group):
     """A group with its own commands, and those that stand in a `table` of departments."""
 
-    def __init__(self, *arguments: Any, table: Table, **attributes: Any) -> None:
+    def __init__(self, *arguments: Any, table: Table, own: Mapping[str, Command] | None = None,
+                 **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         self._table: Table = table
+        self._own = {name: Offer(row) for name, row in (own or {}).items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names; a department's command that has the name of an own one is not there."""
-        return sorted({*super().list_commands(ctx), *offers(self._table)})
+        return sorted({*super().list_commands(ctx), *self._own, *offers(self._table)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, without importing it; None if there is none."""
         if own := super().get_command(ctx, cmd_name):
             return own
-        offer = offers(self._table).get(cmd_name)
-        return _DepartmentCommand(cmd_name, offer) if offer else None
+        offer = self._own.get(cmd_name) or offers(self._table).get(cmd_name)
+        return _LazyCommand(cmd_name, offer) if offer else None
 
     def resolve_command(self, ctx: click.Context,
                         args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
@@ -40,8 +43,8 @@ class OpenGroup(click.Group):
             raise
 
 
-class _DepartmentCommand(click.Command):
-    """Stands for a command of a department until it is called."""
+class _LazyCommand(click.Command):
+    """Stands for a command until it is called."""
 
     def __init__(self, name: str, offer: Offer) -> None:
         row: Command = offer.value

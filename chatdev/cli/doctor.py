@@ -15,7 +15,7 @@ import click
 from chatdev.cli.console import width
 from chatdev.cli.outcome import report_outcome
 from chatdev.department import Table
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.secrets import scrub
 from chatdev.version import __version__
 
@@ -36,7 +36,7 @@ def command(as_json: bool) -> int:
     from chatdev.doctor.checks import all_probes
     from chatdev.doctor.diagnosis import diagnose
 
-    core: Mapping[Table, Container[str]] = {"commands": app.chatdev.commands, "data_sets": evaluate.command.commands}
+    core: Mapping[Table, Container[str]] = {"commands": app.OWN, "data_sets": evaluate.command.commands}
     diagnosis = diagnose(all_probes(sys.stdout.encoding, core))
     click.echo(_json(diagnosis) if as_json else "\n".join(_page(diagnosis)))
     return 1 if diagnosis.unmet_needs else 0

@@ -12,7 +12,7 @@ import click
 from chatdev.cli.outcome import report_outcome
 from chatdev.engine.budget import count_noun
 from chatdev.errors import ConfigError
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:

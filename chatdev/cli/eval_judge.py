@@ -19,7 +19,7 @@ from chatdev.engine.budget import count_noun, money
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.evaluation.judging.judgements import Contender, JudgementFile, Pair, Verdict
 from chatdev.evaluation.judging.judges import blind_text, code_files, human_judgement, judge_wording
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.workspace.change import withheld_files
 from chatdev.workspace.file_tree import write_tree
 

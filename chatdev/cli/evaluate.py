@@ -10,7 +10,7 @@ from chatdev.cli import eval_dialogues, eval_judge
 from chatdev.cli.department_commands import OpenGroup
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import open_existing_ledger, runs_folder, study_options
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 

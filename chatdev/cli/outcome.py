@@ -17,9 +17,8 @@ from typing import Any, ParamSpec
 
 import click
 
-from chatdev.config.settings import environ
 from chatdev.errors import ChatDevError
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.sandbox.children import kill_all_children
 
 P = ParamSpec("P")
@@ -65,6 +64,8 @@ def _show_failure(error: BaseException, text: str, status: int) -> int:
 def show_error(text: str) -> None:
     """Print an error for a person. It may have come before anybody looked at the environment, and name a key in it."""
     with suppress(ChatDevError):
+        from chatdev.config.settings import environ  # brings half of the library; an error may come before it
+
         environ()
     click.echo(f"{click.style('error:', fg='red', bold=True)} {sanitize(text)}", err=True)
 

@@ -34,9 +34,10 @@ from chatdev.runner import api
 from chatdev.runner.api import Company
 from chatdev.runner.options import InputValue, RunOptions, gather_inputs
 from chatdev.runner.plan import software_at
-from chatdev.runner.report import Run, describe_usage, sanitize
+from chatdev.runner.report import Run, describe_usage
 from chatdev.runner.resources import describe_models
 from chatdev.runner.toolbox import KnownTools, described_tools
+from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.secrets import scrub
 from chatdev.version import __version__

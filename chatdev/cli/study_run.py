@@ -17,7 +17,7 @@ from chatdev.cli.output import output_is_recorded
 from chatdev.cli.shared_options import StudyOptions, open_ledger
 from chatdev.engine.budget import count_noun, money
 from chatdev.errors import BudgetExhausted, ConfigError
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.attempt import Allowance

@@ -28,7 +28,7 @@ from chatdev.packages.modules import runtime
 from chatdev.packages.supply import POLICIES, Supply, strictest_policy
 from chatdev.plain_values import encodable_text, plain_value
 from chatdev.runner.options import Ask, RunOptions
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.secrets import scrub
 from chatdev.tools.base import ToolContext, Verdict

@@ -49,7 +49,7 @@ def run(chat_server: ChatServer, tmp_path: Path, mine: Path) -> Path:
 
 
 def command(*words: str | Path) -> tuple[int, str]:
-    done = CliRunner().invoke(command_line(), [*map(str, words)])
+    done = CliRunner().invoke(command_line, [*map(str, words)])
     return done.exit_code, done.output
 
 

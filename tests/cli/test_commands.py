@@ -10,7 +10,8 @@ import click
 import pytest
 import yaml
 
-from chatdev.cli.app import command_line
+from chatdev.cli.app import OWN, command_line
+from chatdev.department import load
 from tests.support.help_docs import PAGE, REFERENCE, pages
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
 
@@ -24,7 +25,7 @@ def test_the_page_on_the_command_line_names_every_command() -> None:
     page = PAGE.read_text(encoding="utf-8")
     linked = re.findall(r"\]\(reference/([\w.-]+)(?:#chatdev-(\w+))?\)", page)
     named = {command or name.removesuffix(".md") for name, command in linked} - {"README"}
-    group = command_line()
+    group = command_line
     assert named == set(group.list_commands(click.Context(group)))
 
 
@@ -148,3 +149,9 @@ def test_a_settings_file_that_is_broken_is_named(shop: Shop, tmp_path: Path, mon
     outcome = shop.run()
     assert outcome.status == 2
     assert "settings.yaml:1" in outcome.err
+
+
+def test_each_command_of_the_core_has_the_name_it_is_called_by() -> None:
+    loaded = {name: load(row.path, name) for name, row in OWN.items()}
+    assert {name: command.name for name, command in loaded.items()} == {name: name for name in OWN}
+    assert all(len(row.about) < 66 and row.about.endswith(".") for row in OWN.values())

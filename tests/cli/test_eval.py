@@ -40,7 +40,7 @@ class Study:
                 "--base-url", self.lab.server.url, "--install", "never", *more]
 
     def command(self, *arguments: str) -> Result:
-        return CliRunner(env={"CHATDEV_RETRY_SECONDS": "0"}).invoke(command_line(), list(arguments))
+        return CliRunner(env={"CHATDEV_RETRY_SECONDS": "0"}).invoke(command_line, list(arguments))
 
     def run(self, *more: str) -> Result:
         return self.command(*self.arguments(*more))

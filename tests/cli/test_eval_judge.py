@@ -45,7 +45,7 @@ def warehouses(here: Path, chat_server: ChatServer) -> Sequence[str]:
 
 def judge(chat_server: ChatServer, *arguments: str, typed: str = "") -> Result:
     environment = {"OPENAI_BASE_URL": chat_server.url, "CHATDEV_RETRY_SECONDS": "0"}
-    return CliRunner(env=environment).invoke(command_line(), ["eval", "judge", *arguments], input=typed)
+    return CliRunner(env=environment).invoke(command_line, ["eval", "judge", *arguments], input=typed)
 
 
 def choices(here: Path) -> dict[str, str | None]:

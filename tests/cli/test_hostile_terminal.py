@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from chatdev.events import Noted, ToolCalled, Uttered
-from chatdev.runner.report import sanitize, sanitize_event
+from chatdev.runner.report import sanitize_event
+from chatdev.safe_text import sanitize
 from tests.engine.studio import CHECK, TALK, Studio
 from tests.support.chat_server import Received, Scripted
 from tests.support.shop import FIRST, SECOND, Shop

@@ -69,7 +69,7 @@ def script(server: ChatServer, replies: Mapping[str, Any]) -> None:
 def run(server: ChatServer, tmp_path: Path, *more: str) -> tuple[int, str, Path]:
     """The exit code of a command, what it printed, and the newest run folder."""
     env = {"OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": server.url, "CHATDEV_RETRY_SECONDS": "0"}
-    done = CliRunner(env=env).invoke(command_line(), [*more, "--warehouse", str(tmp_path / "runs"), "--model", "m"])
+    done = CliRunner(env=env).invoke(command_line, [*more, "--warehouse", str(tmp_path / "runs"), "--model", "m"])
     folders = sorted((tmp_path / "runs").glob("*"), key=lambda folder: folder.stat().st_mtime)
     return done.exit_code, done.output, folders[-1]
 

@@ -30,7 +30,7 @@ def pages() -> Mapping[str, str]:
 
 def _contexts() -> Iterator[click.Context]:
     """Every command, a group before what is in it."""
-    yield from _below(command_line().make_context("chatdev", [], resilient_parsing=True, terminal_width=100))
+    yield from _below(command_line.make_context("chatdev", [], resilient_parsing=True, terminal_width=100))
 
 
 def _below(context: click.Context) -> Iterator[click.Context]:

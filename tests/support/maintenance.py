@@ -24,7 +24,7 @@ def script(server: ChatServer, replies: Mapping[str, Any]) -> None:
 def chatdev(server: ChatServer, tmp_path: Path, *words: str, model: str = "gpt-4o") -> tuple[int, str]:
     env = {"OPENAI_API_KEY": "sk-x", "OPENAI_BASE_URL": server.url, "CHATDEV_RETRY_SECONDS": "0"}
     more = ["--warehouse", str(tmp_path / "runs"), "--model", model] if words[0] in ("run", "resume") else []
-    done = CliRunner(env=env).invoke(command_line(), [*words, *more])
+    done = CliRunner(env=env).invoke(command_line, [*words, *more])
     return done.exit_code, done.output
 
 

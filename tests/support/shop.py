@@ -122,7 +122,7 @@ class Shop:
 
     def command(self, *arguments: str) -> Outcome:
         """Any command in this process."""
-        done = CliRunner(env=self.environment).invoke(command_line(), list(arguments))
+        done = CliRunner(env=self.environment).invoke(command_line, list(arguments))
         return self._outcome(done.exit_code, done.stdout, done.stderr)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

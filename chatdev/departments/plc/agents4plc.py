@@ -29,8 +29,8 @@ from chatdev.place import Place
 from chatdev.plain_file import read_named
 from chatdev.replies import FilesDelivery, Unreadable, parse_solution, read_marker, tidy_body
 from chatdev.runner.recorded import RecordedRun, recorded_company
-from chatdev.runner.report import sanitize
 from chatdev.runner.toolbox import KnownTools
+from chatdev.safe_text import sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 _COLUMN_SET = "plc"

@@ -14,7 +14,7 @@ import click
 
 from chatdev.cli.shared_options import read_text_file
 from chatdev.errors import ConfigError
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.secrets import scrub
 
 if TYPE_CHECKING:

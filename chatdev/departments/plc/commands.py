@@ -36,7 +36,7 @@ from chatdev.departments.plc.command_output import (
     with_option,
 )
 from chatdev.errors import ConfigError
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
     from chatdev.departments.plc.source_check import ProofOptions, SourceCheck, SourceProof

@@ -16,7 +16,7 @@ from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import STUDIES
 from chatdev.department import explain_absence
 from chatdev.errors import ConfigError, MissingProgram
-from chatdev.runner.report import escape_json
+from chatdev.safe_text import escape_json
 
 if TYPE_CHECKING:
     from chatdev.departments.process.development.summary import Rows

@@ -25,7 +25,7 @@ from chatdev.departments.process.command_options import (
     pool_options,
 )
 from chatdev.errors import ConfigError
-from chatdev.runner.report import escape_json, sanitize
+from chatdev.safe_text import escape_json, sanitize
 
 if TYPE_CHECKING:
     from chatdev.departments.process.pool import InstanceOutcome

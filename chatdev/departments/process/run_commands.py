@@ -23,7 +23,7 @@ from chatdev.departments.process.command_options import (
 )
 from chatdev.departments.process.replay_strategy import STRATEGIES
 from chatdev.errors import BudgetExhausted, ChatDevError, ConfigError
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.attempt import Expense

@@ -18,7 +18,7 @@ from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.difference import compare
 from chatdev.departments.simulink.parts import DiagramFinding
 from chatdev.errors import ConfigError
-from chatdev.runner.report import escape_json, sanitize
+from chatdev.safe_text import escape_json, sanitize
 from chatdev.workspace.file_tree import explain_os_errors
 
 _MOST_BYTES = 4 << 20

@@ -24,7 +24,7 @@ from chatdev.evaluation.reporting.formats import format_mean
 from chatdev.evaluation.reporting.study_results import ColumnSet, Results
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.workspace.snapshot import Software, find_entry
 
 Given = Literal["picture", "description", "list"]

@@ -31,7 +31,7 @@ from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.workspace.file_tree import explain_os_errors
 

@@ -39,7 +39,7 @@ SET = asked("implication", "Set", "Out")
 
 def plc(*arguments: object) -> Result:
     with heed_signals():
-        return CliRunner().invoke(command_line(), ["plc", *map(str, arguments)], prog_name="chatdev")
+        return CliRunner().invoke(command_line, ["plc", *map(str, arguments)], prog_name="chatdev")
 
 
 def write(folder: Path, name: str, content: object) -> Path:

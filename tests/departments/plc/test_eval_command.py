@@ -47,13 +47,13 @@ def evaluated(server: ChatServer, folder: Path, *more: str) -> Result:
     (folder / "writer").mkdir(exist_ok=True)
     (folder / "writer" / "company.yaml").write_text(WRITER, encoding="utf-8")
     server.route(answered)
-    return CliRunner().invoke(command_line(), [
+    return CliRunner().invoke(command_line, [
         "eval", "plc", "--data", str(DATA), "--companies", str(folder / "writer"), "--model", "m", "--base-url",
         server.url, "--quiet", *more])
 
 
 def rows() -> dict[str, dict[str, Any]]:
-    done = CliRunner().invoke(command_line(), ["eval", "report", "--study", "plc", "--format", "csv"])
+    done = CliRunner().invoke(command_line, ["eval", "report", "--study", "plc", "--format", "csv"])
     assert done.exit_code == 0, done.output
     return {row["name"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
 
@@ -73,7 +73,7 @@ def test_programs_are_judged_by_properties_that_no_agent_reads(chat_server: Chat
     asked = "\n".join(str(request.body["messages"]) for request in chat_server.requests)
     assert "it stays on after" in asked
     assert "It does not start by itself" not in asked
-    page = CliRunner().invoke(command_line(), ["eval", "report", "--study", "plc", "--format", "html"])
+    page = CliRunner().invoke(command_line, ["eval", "report", "--study", "plc", "--format", "html"])
     assert page.exit_code == 0, page.output
     assert "the rule of Agents4PLC" in (here / "studies" / "plc" / "report.html").read_text(encoding="utf-8")
 

@@ -41,7 +41,7 @@ def test_its_tables_say_what_the_rows_say(chat_server: ChatServer, here: Path) -
     changed = {MODEL: "m", EASY: str(ROOT / EASY), SIMPLE: str(ROOT / SIMPLE), ",".join(TASKS): f"{LED},{VALVES}",
                "2": "1"}
     step = [changed.get(word, word) for word in STUDY.steps[0]]
-    done = CliRunner().invoke(command_line(), ["eval", *step, "--base-url", chat_server.url, "--quiet"])
+    done = CliRunner().invoke(command_line, ["eval", *step, "--base-url", chat_server.url, "--quiet"])
     assert done.exit_code == 0, done.output
     with closing(Ledger(str(here / "studies" / "ledger.sqlite"), STUDY.name)) as ledger:
         rows = Results.read(ledger).rows

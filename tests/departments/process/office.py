@@ -71,7 +71,7 @@ class Department:
 
     def command(self, *arguments: str) -> Result:
         environment = {"CHATDEV_RETRY_SECONDS": "0", "COLUMNS": "200"}
-        return CliRunner(env=environment).invoke(command_line(), ["process", *arguments])
+        return CliRunner(env=environment).invoke(command_line, ["process", *arguments])
 
     def arguments(self, name: str, *more: str) -> list[str]:
         """A command that develops, as `chatdev` is given it; programs are ours, so that no sandbox need be begun."""

@@ -36,11 +36,11 @@ def filled(department: Department) -> Department:
 
 def test_a_pool_is_carried_elsewhere(filled: Department) -> None:
     exported = filled.command("export")
-    again = CliRunner().invoke(command_line(), ["process", "import", "-", "--pool", "copy"], input=exported.output)
+    again = CliRunner().invoke(command_line, ["process", "import", "-", "--pool", "copy"], input=exported.output)
     assert again.exit_code == 0, again.output
     copied, kept = filled.command("filter", "--pool", "copy", "--all"), filled.command("filter", "--all")
     assert copied.output == kept.output
-    broken = CliRunner().invoke(command_line(), ["process", "import", "-"], input="[]")
+    broken = CliRunner().invoke(command_line, ["process", "import", "-"], input="[]")
     assert broken.exit_code == 2
     assert "is no exported pool" in broken.output
 
@@ -74,7 +74,7 @@ def test_a_model_is_mined_drawn_and_described(filled: Department) -> None:
 
 def test_a_pool_in_which_all_failed_teaches_nothing(department: Department) -> None:
     text = export_outcomes([InstanceOutcome(COMPANY.default, False)], COMPANY.default)
-    CliRunner().invoke(command_line(), ["process", "import", "-"], input=text)
+    CliRunner().invoke(command_line, ["process", "import", "-"], input=text)
     for name in ("mine", "describe"):
         refused = department.command(name)
         assert refused.exit_code == 2
@@ -129,7 +129,7 @@ def test_the_page_shows_what_became_of_the_pool(filled: Department) -> None:
 
 def test_a_page_about_little_says_so(department: Department) -> None:
     text = export_outcomes([], COMPANY.default)
-    CliRunner(env={"COLUMNS": "200"}).invoke(command_line(), ["process", "import", "-"], input=text)
+    CliRunner(env={"COLUMNS": "200"}).invoke(command_line, ["process", "import", "-"], input=text)
     said = department.command("report", "--output", "page.html")
     assert said.exit_code == 0, said.output
     assert "There is nothing to mine." in Path("page.html").read_text()
@@ -152,7 +152,7 @@ def test_strategies_say_why_nothing_can_be_replayed(department: Department) -> N
                                         "run (unknown phase 20, missing solution 6)"),
             ("unrun", unrun, "can be run (never run 1), so"), ("empty", [], "the pool is empty, so")):
         text = export_outcomes(outcomes, COMPANY.default)
-        CliRunner().invoke(command_line(), ["process", "import", "-", "--pool", pool], input=text)
+        CliRunner().invoke(command_line, ["process", "import", "-", "--pool", pool], input=text)
         said = department.command("strategies", "--pool", pool)
         assert said.exit_code == 2
         assert why in " ".join(said.output.split())
@@ -165,11 +165,11 @@ def test_one_instance_a_circle_and_a_long_one_are_mined(department: Department) 
     circle = ("DemandAnalysis", "LanguageChoose", *("Coding", "TestErrorSummary") * 9)
     for number, instance in enumerate((("Coding",), circle, tuple("Coding" for _ in range(60)))):
         text = export_outcomes([InstanceOutcome(instance, True)] * 2, COMPANY.default)
-        CliRunner().invoke(command_line(), ["process", "import", "-", "--pool", str(number)], input=text)
+        CliRunner().invoke(command_line, ["process", "import", "-", "--pool", str(number)], input=text)
         said = department.command("mine", "--pool", str(number))
         assert "fitness 1.00" in said.output, said.output
         assert department.command("report", "--pool", str(number)).exit_code == 0
     text = export_outcomes([InstanceOutcome(("Coding",) * 200, True)], COMPANY.default)
-    refused = CliRunner().invoke(command_line(), ["process", "import", "-", "--pool", "3"], input=text)
+    refused = CliRunner().invoke(command_line, ["process", "import", "-", "--pool", "3"], input=text)
     assert refused.exit_code == 2
     assert "200 phases is too long for a pool" in refused.output

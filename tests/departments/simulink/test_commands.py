@@ -34,7 +34,7 @@ MODELS = sorted((Path(commands.__file__).parent / "models").glob("*.yaml"))
 
 def simulink(*arguments: object, given: str | bytes | None = None) -> Result:
     with heed_signals():
-        return CliRunner().invoke(command_line(), ["simulink", *map(str, arguments)], prog_name="chatdev", input=given)
+        return CliRunner().invoke(command_line, ["simulink", *map(str, arguments)], prog_name="chatdev", input=given)
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -196,6 +196,6 @@ def test_blocks_are_looked_up() -> None:
 def test_a_terminal_sees_colours(loop: Path, tmp_path: Path) -> None:
     new = write(tmp_path, "new.yaml", LOOP.replace("'2'", "'3'"))
     with heed_signals():
-        done = CliRunner().invoke(command_line(), ["simulink", "diff", str(loop), str(new)], color=True)
+        done = CliRunner().invoke(command_line, ["simulink", "diff", str(loop), str(new)], color=True)
     assert "\x1b[33m~ block Rate" in done.output
     assert io.StringIO(done.output).readline() == f"--- {loop}\n"

@@ -78,13 +78,13 @@ def evaluated(server: ChatServer, folder: Path, *more: str) -> Result:
     (folder / "writer").mkdir(exist_ok=True)
     (folder / "writer" / "company.yaml").write_text(WRITER, encoding="utf-8")
     server.route(answered)
-    return CliRunner().invoke(command_line(), [
+    return CliRunner().invoke(command_line, [
         "eval", "simulink", "--companies", str(folder / "writer"), "--model", "gpt-4o", "--base-url", server.url,
         "--quiet", *more])
 
 
 def rows() -> dict[str, dict[str, Any]]:
-    done = CliRunner().invoke(command_line(), ["eval", "report", "--study", "simulink", "--format", "csv"])
+    done = CliRunner().invoke(command_line, ["eval", "report", "--study", "simulink", "--format", "csv"])
     assert done.exit_code == 0, done.output
     return {row["name"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
 
@@ -198,11 +198,11 @@ class Offices:
 @pytest.mark.tool
 def test_each_ablation_loses_what_its_agent_would_have_mended(chat_server: ChatServer, here: Path) -> None:
     chat_server.route(Offices())
-    done = CliRunner().invoke(command_line(), [
+    done = CliRunner().invoke(command_line, [
         "eval", "simulink", "--companies", "simugen", "--model", "gpt-4o", "--base-url", chat_server.url, "--quiet",
         "--ablations", "--tasks", "spring_ball,pump_relay", "--at-once", "1"])
     assert done.exit_code == 0, done.output
-    told = CliRunner().invoke(command_line(), ["eval", "report", "--study", "simulink", "--format", "json"])
+    told = CliRunner().invoke(command_line, ["eval", "report", "--study", "simulink", "--format", "json"])
     runs = {(row["variant"], row["name"]): (row["accuracy"], row["runs"]) for row in json.loads(told.stdout)["rows"]}
     right, nothing = (1.0, 1.0), (0.0, 0.0)
     missed, whole = model("spring_ball"), "Acceleration"

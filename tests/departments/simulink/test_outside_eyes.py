@@ -23,7 +23,7 @@ from chatdev.departments.simulink.parts import DiagramFinding
 
 def simulink(*arguments: object) -> Result:
     with heed_signals():
-        return CliRunner().invoke(command_line(), ["simulink", *map(str, arguments)], prog_name="chatdev")
+        return CliRunner().invoke(command_line, ["simulink", *map(str, arguments)], prog_name="chatdev")
 
 
 def errors(text: str) -> list[DiagramFinding]:

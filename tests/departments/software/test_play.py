@@ -90,5 +90,5 @@ def test_a_missing_toolchain_is_told_with_its_package(tmp_path: Path, monkeypatc
 def test_of_a_page_the_address_is_shown(tmp_path: Path) -> None:
     (tmp_path / "software").mkdir()
     (tmp_path / "software" / "index.html").write_text("<p>Hi")
-    done = CliRunner().invoke(command_line(), ["play", str(tmp_path)])
+    done = CliRunner().invoke(command_line, ["play", str(tmp_path)])
     assert (done.exit_code, done.stdout) == (0, f"open it in a browser: file://{tmp_path}/software/index.html\n")

@@ -29,13 +29,13 @@ def answered(request: Received) -> str:
 
 def evaluated(server: ChatServer, *more: str) -> Result:
     server.route(answered)
-    return CliRunner().invoke(command_line(), [
+    return CliRunner().invoke(command_line, [
         "eval", "verilogeval", "--data", str(ARCHIVE), "--companies", "single_verilog", "--model", "m", "--base-url",
         server.url, "--quiet", *more])
 
 
 def rows() -> dict[str, dict[str, Any]]:
-    done = CliRunner().invoke(command_line(), ["eval", "report", "--study", "verilogeval", "--format", "csv"])
+    done = CliRunner().invoke(command_line, ["eval", "report", "--study", "verilogeval", "--format", "csv"])
     assert done.exit_code == 0, done.output
     return {row["name"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
 
@@ -50,7 +50,7 @@ def test_problems_are_solved_or_not_by_both_rules(chat_server: ChatServer, here:
     assert [found[ZERO][name] for name in ("compiled", "solved", "official", "letter")] == ["1.0", "1.0", "1.0", "."]
     assert [found[NOT][name] for name in ("compiled", "solved", "official", "letter")] == ["1.0", "0.0", "0.0", "R"]
     assert found[NOT]["area"] == "combinational"
-    page = CliRunner().invoke(command_line(), ["eval", "report", "--study", "verilogeval", "--format", "html"])
+    page = CliRunner().invoke(command_line, ["eval", "report", "--study", "verilogeval", "--format", "html"])
     assert page.exit_code == 0, page.output
     text = (here / "studies" / "verilogeval" / "report.html").read_text(encoding="utf-8")
     assert "agrees with the reference at every sample" in text

@@ -45,8 +45,8 @@ def test_every_tool_is_explained() -> None:
 
 
 def test_every_option_that_it_names_is_there() -> None:
-    studies = vars(command_line().commands["eval"])["commands"].values()
-    commands = [command_line().commands["run"], eval_command.command, *studies]
+    studies = vars(command_line.commands["eval"])["commands"].values()
+    commands = [command_line.commands["run"], eval_command.command, *studies]
     known = {option for command in commands for parameter in command.params
              for option in (*parameter.opts, *parameter.secondary_opts)}
     text = re.sub(r"<!--.*?-->", "", PAGE)

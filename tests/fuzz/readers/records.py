@@ -22,7 +22,7 @@ from chatdev.llm.completions import StreamCollector, reply_of, server_usage
 from chatdev.llm.failures import Adaptations, Complaint, Transient, error_message, retry_after_seconds, status_of
 from chatdev.llm.tokens import count_tokens
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.secrets import scrub
 from tests.config.tiny import TINY, TOOLS
 from tests.fuzz.properties import TOKENS

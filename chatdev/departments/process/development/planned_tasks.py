@@ -14,7 +14,7 @@ from chatdev.evaluation.study import DataSet
 from chatdev.evaluation.tasks import Task
 from chatdev.place import Place
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 
 DEVELOPS_NOTHING = {"develop": "no"}
 """The input of a run that only proposes a process."""

@@ -19,7 +19,7 @@ from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, Check, count_refusals, run_hidden_test
 from chatdev.packages.interpreter import interpreter
 from chatdev.packages.program import missing_for_windows, prepare_program
-from chatdev.runner.report import sanitize
+from chatdev.safe_text import sanitize
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.tools.registry import registry
