@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
-from chatdev.replies.fences import fence_of, indentation, lines_of
+from chatdev.replies.fences import REPLACE, SEARCH, fence_of, indentation, lines_of
 from chatdev.replies.patch import (
     BEGIN,
     END,
@@ -291,7 +291,7 @@ def _longest(hunk: Hunk) -> str:
     return max((line.text for line in hunk.old), key=lambda text: len(text.strip()))
 
 
-# Extent of an unfenced patch in a reply's text.
+# Extent of a patch, or of search/replace blocks, without a fence in a reply's text.
 
 
 class Extent(NamedTuple):
@@ -302,13 +302,27 @@ class Extent(NamedTuple):
 
 
 def extent_at(lines: Sequence[str], start: int) -> Extent | None:
-    """The extent of the patch that begins at a line of prose; None when none does."""
+    """The extent of the patch, or of the search/replace blocks, that begin at a line of prose; None when none do."""
+    if SEARCH.fullmatch(lines[start]):
+        return _extent_of_changes(lines, start)
     if not begins_patch(lines, start):
         return None
     if BEGIN.match(lines[start]) or FILE.match(lines[start]):
         end = next((index for index in range(start, len(lines)) if END.match(lines[index])), None)
         return Extent(len(lines), closed=False) if end is None else Extent(end + 1, closed=True)
     return _Diff(lines).extent(start)
+
+
+def _extent_of_changes(lines: Sequence[str], start: int) -> Extent:
+    """The search/replace block that begins there, and those that follow it with nothing but blank lines between."""
+    while True:
+        closing = next((index for index in range(start, len(lines)) if REPLACE.fullmatch(lines[index])), None)
+        if closing is None:
+            return Extent(len(lines), closed=False)
+        end = closing + 1
+        start = next((index for index in range(end, len(lines)) if lines[index].strip()), len(lines))
+        if start == len(lines) or not SEARCH.fullmatch(lines[start]):
+            return Extent(end, closed=True)
 
 
 class _Diff:

@@ -53,6 +53,8 @@ add(1, 2)  # 3
 ```
 >>>>>>> REPLACE
 """
+SWAP_README = ("<<<<<<< SEARCH\n```bash\npip install x\n```\n=======\n```bash\npip install y\n```\n"
+               ">>>>>>> REPLACE\n")
 PATCH = "*** Begin Patch\n*** Update File: main.py\n@@\n-print('hi')\n+print('ho')\n*** End Patch\n"
 DIFF = "--- a/main.py\n+++ b/main.py\n@@ -1 +1 @@\n-print('hi')\n+print('ho')\n"
 
@@ -77,6 +79,14 @@ SEEN = [
            {"main.py": "plain", "util.py": "json"}),
     Layout("nameless", "Here:\n```python\n@doc@```\n", {"main.py": "doc"}),
     Layout("search and replace", f"main.py\n```python\n{SWAP}```\n", {"main.py": "changed"}, before={"main.py": "doc"}),
+    Layout("bare search and replace", f"Here:\n\n### `main.py`\n{SWAP}\nThat is all.\n", {"main.py": "changed"},
+           before={"main.py": "doc"}),
+    Layout("bare search and replace of two files", f"main.py\n\n{SWAP}\nREADME.md\n{SWAP_README}",
+           {"main.py": "changed", "README.md": "readme_y"}, before={"main.py": "doc", "README.md": "readme"}),
+    Layout("bare search and replace beside a file", f"**util.py**\n```python\n@json@```\nmain.py\n{SWAP}",
+           {"main.py": "changed", "util.py": "json"}, before={"main.py": "doc"}),
+    Layout("cut in a bare replacement", f"main.py\n{SWAP.partition('>>>>')[0]}", problem="cut_off",
+           before={"main.py": "doc"}),
     Layout("patch", PATCH, {"main.py": "ho"}, before={"main.py": "plain"}),
     Layout("patch in a block", f"main.py\n```\n{PATCH}```\n", {"main.py": "ho"}, before={"main.py": "plain"}),
     Layout("diff", f"```diff\n{DIFF}```\n", {"main.py": "ho"}, before={"main.py": "plain"}),
@@ -119,8 +129,7 @@ UNSEEN = [
     Layout("whole file changed",
            "main.py\n```python whole\n@changed@```", {"main.py": "changed"}, before={"main.py": "doc"}),
     Layout("search in the readme",
-           "README.md\n```\n<<<<<<< SEARCH\n```bash\npip install x\n```\n=======\n```bash\npip install y\n"
-           "```\n>>>>>>> REPLACE\n```\n", {"README.md": "readme_y"}, before={"README.md": "readme"}),
+           f"README.md\n```\n{SWAP_README}```\n", {"README.md": "readme_y"}, before={"README.md": "readme"}),
     Layout("cut in a template", "a.go\n```go\npackage main\nvar s = `\n~~~\nx\n", problem="span_open"),
     Layout("cut in a here-document", "a.sh\n```bash\ncat > x <<'EOF'\n```\nmake\n```\nmore\n", problem="span_open"),
     Layout("cut in yaml", "a.yaml\n```yaml\nhelp: |\n  ```\n  make\n", problem="span_open"),
