@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import re
 import sys
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Any
 
+from chatdev.isolation.isolate import isolate
 from chatdev.workspace.python_reading import imported_names
 from chatdev.workspace.snapshot import is_test
 
+_LISTS = re.compile(r"(?:[\w.-]+/)?requirements[\w.-]*\.(?:txt|in)|requirements/[\w.-]+\.(?:txt|in)")
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\]\s*)?(?:[=<>!~;#].*)?$")
 
 @dataclass(frozen=True, slots=True)
 class Imports:
@@ -27,12 +33,12 @@ class Imports:
         return set(self.required | self.optional)
 
 
-def imports(files: Mapping[str, bytes]) -> Imports:
-    """The imports of all Python files that are not tests; the files must compile."""
+def imports(files: Mapping[str, bytes], *, tests: bool = False) -> Imports:
+    """The imports of all Python files that are not tests, or of those that are; the files must compile."""
     every: dict[bool, set[str]] = {True: set(), False: set()}
-    own = _own_modules(files)
+    own = own_modules(files)
     for path, source in files.items():
-        if path.endswith(".py") and not is_test(path):
+        if path.endswith(".py") and is_test(path) == tests:
             with contextlib.suppress(SyntaxError):  # it takes too much to be looked through
                 for name, may_fail in imported_names(source, path):
                     every[may_fail].add(name)
@@ -46,11 +52,51 @@ def third_party_names(names: frozenset[str]) -> frozenset[str]:
 
 
 def requirements(files: Mapping[str, bytes]) -> set[str]:
-    """Normalised distribution names listed in requirements.txt (versions, URLs and options are left out)."""
-    text = files.get("requirements.txt", b"").decode("utf-8", errors="replace")
-    names = (re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\]\s*)?(?:[=<>!~;#].*)?$", line)
-             for line in text.splitlines())
-    return {normal_name(match[1]) for match in names if match}
+    """Normalised names of the distributions that software asks for in requirements files, pyproject.toml and setup.cfg,
+    for itself or its tests (versions, URLs and options are left out)."""
+    lists = [data.decode("utf-8", errors="replace") for path, data in files.items() if _LISTS.fullmatch(path)]
+    lines = [line for text in lists for line in text.splitlines()]
+    for name, read in {"pyproject.toml": pyproject_requirements, "setup.cfg": setup_requirements}.items():
+        with contextlib.suppress(ValueError):
+            lines += read(files.get(name, b""))
+    return {normal_name(found[1]) for line in lines if (found := _REQUIREMENT.match(line))}
+
+
+@isolate(ValueError)
+def pyproject_requirements(source: bytes) -> list[str]:
+    """What pyproject.toml lists as dependencies: the project's own, optional ones and groups (PEP 621, PEP 735), and
+    those of tools such as Poetry. Raises ValueError for what is no TOML."""
+    return list(_dependencies(tomllib.loads(source.decode("utf-8"))))
+
+
+def _dependencies(table: Mapping[str, Any]) -> Iterator[str]:
+    for key, child in table.items():
+        if "dependencies" in key or key == "dependency-groups":
+            yield from _listed(child)
+        elif isinstance(child, dict):
+            yield from _dependencies(child)
+
+
+def _listed(child: Any) -> Iterator[str]:
+    """The dependencies of a list, or of a table, whose keys are their names or the names of lists."""
+    if isinstance(child, list):
+        yield from (one for one in child if isinstance(one, str))
+    elif isinstance(child, dict):
+        for name, value in child.items():
+            yield from _listed(value) if isinstance(value, list) else (name,)
+
+
+@isolate(ValueError)
+def setup_requirements(source: bytes) -> list[str]:
+    """What setup.cfg lists as dependencies of setuptools. Raises ValueError for what cannot be read."""
+    settings = configparser.RawConfigParser()
+    try:
+        settings.read_string(source.decode("utf-8"))
+    except configparser.Error as error:
+        raise ValueError(str(error)) from None
+    extras = dict(settings["options.extras_require"]) if settings.has_section("options.extras_require") else {}
+    options = [settings.get("options", name, fallback="") for name in ("install_requires", "tests_require")]
+    return [line for text in (*options, *extras.values()) for line in text.splitlines()]
 
 
 def normal_name(distribution: str) -> str:
@@ -58,7 +104,7 @@ def normal_name(distribution: str) -> str:
     return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
-def _own_modules(files: Mapping[str, bytes]) -> set[str]:
+def own_modules(files: Mapping[str, bytes]) -> set[str]:
     """Every name under which the program's own files could be imported, whichever folder is on the path."""
     own: set[str] = set()
     for path in files:

@@ -57,7 +57,7 @@ class PreparedProgram:
 
 def prepare_program(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox, supply: Supply) -> PreparedProgram:
     """Find the entry of a program that compiles and provide its modules below `run_folder`: what `modules.yaml` knows
-    or the software's requirements.txt lists, as far as `supply` allows it."""
+    or the software asks for in its own lists (`requirements`), as far as `supply` allows it."""
     found = imports(files)
     modules = Modules(run_folder / "modules", interpreter())
     wanted = _installable(found, requirements(files))
@@ -67,6 +67,14 @@ def prepare_program(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandb
     missing = {name: failed.get(name, unknown) for name in sorted(third_party_names(found.required) - have)}
     return PreparedProgram(find_entry(files), modules, frozenset(found.all_names),
                            tuple(sorted(wanted[name] for name in have)), missing)
+
+
+def modules_of_tests(files: Mapping[str, bytes], *, pytest: bool) -> dict[str, str]:
+    """Import name -> distribution, of what the software's own tests need: by the same rules what they import; with
+    `pytest` that, and its plugins that the software asks for."""
+    listed = requirements(files)
+    plugins = {name.replace("-", "_"): name for name in listed if name.startswith("pytest-")}
+    return _installable(imports(files, tests=True), listed) | ({"pytest": "pytest", **plugins} if pytest else {})
 
 
 def missing_for_windows(program: PreparedProgram) -> str:

@@ -25,6 +25,7 @@ _Failed = Mapping[str, frozenset[str] | None]
 """By the way that tests are run, the names of those that do not hold; None where they cannot be run."""
 _NO_TESTS = ("the repository has no tests that can be run here; whether a change is right can show only by examples of "
              "the request, or by tests that come with it")
+_NOT_RUN, _NOT_BUILT = "the repository's own tests cannot be run", "the repository cannot be built"
 _EVIDENCE = 1.0  # added to the score of a change that something speaks for
 _PROSE, _MOST_PROSE_LOST = (".md", ".rst", ".txt"), 0.5  # a change often alters some lines of what tells of it
 
@@ -33,12 +34,15 @@ _PROSE, _MOST_PROSE_LOST = (".md", ".rst", ".txt"), 0.5  # a change often alters
 def baseline(context: ToolContext) -> dict[str, Any]:
     """Run the repository's own tests as it is before the change: what holds then must hold afterwards."""
     tests = run_repository_tests(context, context.software)
-    notes = [f"the repository's own tests cannot be run here ({one.command}): {one.said.strip()[:300]}"
+    notes = [f"{_NOT_BUILT if one.builds else _NOT_RUN} here ({one.command}): {one.said.strip()[:300]}"
              for one in tests.values() if one.passed is None]
+    notes += [f"{path} cannot be run here: there is no module {module}"
+              for one in tests.values() for path, module in one.lacking.items()]
+    failures = _failures(tests)
     return {"version": version_of(context.software), "missing": [],
-            "failed": sorted({name for one in tests.values() for name in one.failed}),
-            "tests": {way: None if one.passed is None else sorted(one.failed) for way, one in tests.items()},
-            "notes": notes if tests else [_NO_TESTS]}
+            "failed": sorted({name for names in failures.values() for name in names or ()}),
+            "tests": {way: None if names is None else sorted(names) for way, names in failures.items()},
+            "notes": notes if any(not one.builds for one in tests.values()) else [*notes, _NO_TESTS]}
 
 
 @tool(reads=("software", "examples?", "checks?", "given?", "plan?"))
@@ -177,7 +181,7 @@ def _is_named(path: str, text: str) -> bool:
 
 
 def _failures(tests: Mapping[str, OwnTests]) -> _Failed:
-    return {way: None if one.passed is None else frozenset(one.failed) for way, one in tests.items()}
+    return {way: None if one.passed is None else frozenset((*one.failed, *one.lacking)) for way, one in tests.items()}
 
 
 def _known_failures(context: ToolContext) -> _Failed:

@@ -54,7 +54,7 @@ def test_an_unlisted_module_is_never_looked_for(judge: Judge, index: Path) -> No
     assert not verdict.passed
     assert "made_up_b" in verdict.evidence["missing"]
     assert verdict.report == ("`made_up_b` is not available (it is neither well known nor listed in "
-                              "requirements.txt): do without it.")
+                              "requirements.txt or pyproject.toml): do without it.")
 
 
 def test_nothing_is_installed_when_installing_is_off(judge: Judge, index: Path) -> None:

@@ -27,7 +27,8 @@ from chatdev.departments.software.toolchains.verdict import (
 )
 from chatdev.errors import ToolError
 from chatdev.packages import known_modules
-from chatdev.packages.program import PreparedProgram, missing_for_windows, prepare_program
+from chatdev.packages.imports import own_modules
+from chatdev.packages.program import PreparedProgram, missing_for_windows, modules_of_tests, prepare_program
 from chatdev.packages.supply import Supply
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
@@ -116,17 +117,18 @@ class PythonToolchain:
         return drive_service(self._context.sandbox, program.job(folder, 0), steps) if steps else None
 
     def own_tests(self, folder: Path) -> OwnTests | None:
-        """How its tests go in `folder`; pytest is a package that they need like any other."""
+        """How its tests go in `folder`; pytest and what they import are packages that they need like any other."""
         words, program = python_tests(self._files), self._program
         if not words:
             return None
         command = shlex.join(("python", *words))
-        if "pytest" in words:
+        if wanted := modules_of_tests(self._files, pytest="pytest" in words):
             supply = Supply.from_options(self._context.options)
-            if failed := program.modules.provide({"pytest": "pytest"}, supply, self._context.sandbox):
+            failed = program.modules.provide(wanted, supply, self._context.sandbox)
+            if "pytest" in failed:
                 return OwnTests(command, None, said=f"pytest is not available ({failed['pytest']})")
         job = replace(program.job(folder, TEST_SECONDS), argv=[str(program.modules.python), *words])
-        return judge_python_tests(command, self._context.sandbox.run(self._with_path(job)))
+        return judge_python_tests(command, self._context.sandbox.run(self._with_path(job)), own_modules(self._files))
 
     def _import_all(self, folder: Path) -> Finding:
         """What comes of a library when it is imported."""

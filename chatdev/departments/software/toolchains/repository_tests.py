@@ -26,7 +26,8 @@ _MOST_MODULES = 1500  # Python files that are all read for the packages that the
 _PYTHON = "Python"
 _ADDRESS_SPACE = 8 << 30  # bytes; some runtimes reserve much
 _PROCESSES, _OPEN_FILES, _DISK = 512, 1024, 2 << 30
-_TELLS = re.compile(r"(?:^|/)(?:__init__\.py|setup\.(?:py|cfg)|pyproject\.toml|requirements[\w-]*\.txt|manage\.py)$")
+_TELLS = re.compile(r"^requirements/[\w.-]+\.(?:txt|in)$|(?:^|/)(?:__init__\.py|setup\.(?:py|cfg)|pyproject\.toml|"
+                    r"requirements[\w.-]*\.(?:txt|in)|manage\.py)$")
 
 
 class TestWay(BaseModel):
@@ -43,6 +44,7 @@ class TestWay(BaseModel):
     inside: bool = True
     env: Mapping[str, str] = {}
     instead: tuple[str, ...] = ()
+    builds: bool = False
 
     def command(self, files: Mapping[str, bytes]) -> tuple[str, list[str]] | None:
         """The folder and the words of its command; None where it is not for these files."""
@@ -89,7 +91,7 @@ def _run(context: ToolContext, files: Mapping[str, bytes], way: TestWay, below: 
     shown = shlex.join(words) if words[:2] != ["sh", "-c"] else words[2]
     programs = {name: shutil.which(name, path="/usr/local/bin:/usr/bin:/bin") for name in way.needs}
     if missing := [name for name, path in programs.items() if not path]:
-        return OwnTests(shown, None, said=f"{' and '.join(missing)} is not here")
+        return OwnTests(shown, None, said=f"{' and '.join(missing)} is not here", builds=way.builds)
     limits = ProcessLimits(seconds=TEST_SECONDS, address_space=_ADDRESS_SPACE, processes=_PROCESSES,
                            open_files=_OPEN_FILES, disk=_DISK)
     with throwaway_copy(context.scratch, files) as folder:
@@ -98,9 +100,9 @@ def _run(context: ToolContext, files: Mapping[str, bytes], way: TestWay, below: 
         try:
             execution = context.sandbox.run(SandboxJob(argv, folder, limits, env=way.env))
         except SandboxError as error:
-            return OwnTests(shown, None, said=str(error))
+            return OwnTests(shown, None, said=str(error), builds=way.builds)
     said = f"{execution.stdout}\n{execution.stderr}"
-    return judge_tests(shown, execution, [*captures(way.failed, said)] if way.failed else ())
+    return judge_tests(shown, execution, [*captures(way.failed, said)] if way.failed else (), builds=way.builds)
 
 
 def _restore_programs(folder: Path, files: Mapping[str, bytes]) -> None:
