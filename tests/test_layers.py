@@ -25,7 +25,7 @@ LAYERS = [
     "sandbox workspace",
     "journal department",
     "events origins paths place isolation plain_file",
-    "errors",
+    "errors safe_text",
     "secrets version",
     "plain_values",
 ]

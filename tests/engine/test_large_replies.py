@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,11 @@ def is_reading(parent_pid: int) -> bool:
     """Whether the process has a child that reads, and has used a processor for a while."""
     for task in Path(f"/proc/{parent_pid}/task").iterdir():
         for pid in (task / "children").read_text().split():
-            if b"chatdev.isolation.child" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-                if int(fields[11]) + int(fields[12]) > 0.3 * os.sysconf("SC_CLK_TCK"):
-                    return True
+            with suppress(FileNotFoundError, ProcessLookupError):  # it ended between two looks
+                if b"chatdev.isolation.child" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+                    if int(fields[11]) + int(fields[12]) > 0.3 * os.sysconf("SC_CLK_TCK"):
+                        return True
     return False
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from benchmarks.study import read_results
 from benchmarks.verilog import benches, calls, designs, judge, local, localise, ports, reports, slips, speed, waves
-from chatdev.cli.app import command_line
+from chatdev.cli.app import OWN
+from chatdev.department import load
 from chatdev.departments.verilog import eval_command
 from chatdev.tools.registry import registry
 
@@ -45,8 +46,8 @@ def test_every_tool_is_explained() -> None:
 
 
 def test_every_option_that_it_names_is_there() -> None:
-    studies = vars(command_line.commands["eval"])["commands"].values()
-    commands = [command_line.commands["run"], eval_command.command, *studies]
+    run, evaluate = (load(OWN[name].path, name) for name in ("run", "eval"))
+    commands = [run, eval_command.command, *evaluate.commands.values()]
     known = {option for command in commands for parameter in command.params
              for option in (*parameter.opts, *parameter.secondary_opts)}
     text = re.sub(r"<!--.*?-->", "", PAGE)
