@@ -72,18 +72,18 @@ def pyproject_requirements(source: bytes) -> list[str]:
 def _dependencies(table: Mapping[str, Any]) -> Iterator[str]:
     for key, child in table.items():
         if "dependencies" in key or key == "dependency-groups":
-            yield from _listed(child)
+            yield from _names_in(child)
         elif isinstance(child, dict):
             yield from _dependencies(child)
 
 
-def _listed(child: Any) -> Iterator[str]:
+def _names_in(child: Any) -> Iterator[str]:
     """The dependencies of a list, or of a table, whose keys are their names or the names of lists."""
     if isinstance(child, list):
         yield from (one for one in child if isinstance(one, str))
     elif isinstance(child, dict):
         for name, value in child.items():
-            yield from _listed(value) if isinstance(value, list) else (name,)
+            yield from _names_in(value) if isinstance(value, list) else (name,)
 
 
 @isolate(ValueError)

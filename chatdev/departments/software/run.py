@@ -179,8 +179,6 @@ def _judge_use(toolchain: Toolchain, context: ToolContext, bare: Finding, built:
     if toolchain.typed_command is None or not started.judged:
         return replace(started, evidence={**started.evidence, "commands": []})
     plan = plan_of(context, toolchain.typed_command)
-    if bare.rule == "started" and toolchain.windows:
-        plan = replace(plan, likely=())  # what a request may show is typed nowhere
     if bare.rule == "failed_status" and refuses_as_asked(bare, plan):
         started = verdict(replace(bare, rule="refuses_no_input"))
     if built is None or not _is_worth_trying(bare, started, plan):
@@ -209,10 +207,9 @@ def _tell_what_counts_for_nothing(judged: Verdict, plan: Plan) -> Verdict:
 
 
 def _verdict_of_trial(trial: Trial, software: Mapping[str, bytes], bare: Finding, started: Verdict) -> Verdict:
-    """The verdict of a trial; where it says nothing, and of software that started wrongly and whose likely examples do
-    not hold, that of the bare start."""
-    is_likely = bool(trial.likely and trial.likely.confirmed)
-    if not (trial.starts or _count_examples(trial)) or not (started.passed or trial.plan.cases or is_likely):
+    """The verdict of a trial; where it says nothing, and of software that started wrongly and has no example, that of
+    the bare start."""
+    if not trial.starts or not (started.passed or trial.plan.cases):
         return _verdict_of_start(started, trial.plan)
     if started.passed:
         return _verdict(trial, software, started, _SCORE_OF_A_START)
@@ -239,8 +236,8 @@ def _doubt_text() -> str:
 def _is_worth_trying(bare: Finding, started: Verdict, plan: Plan) -> bool:
     """Whether there is something to try of software that starts, or that may only have lacked what an example gives."""
     if started.passed:
-        return bool(plan.all_cases or plan.likely)
-    return bool(plan.cases or plan.likely) and bare.rule in ("crashed", "failed_status")
+        return bool(plan.all_cases)
+    return bool(plan.cases) and bare.rule in ("crashed", "failed_status")
 
 
 def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, least: float) -> Verdict:
@@ -261,10 +258,8 @@ def _verdict(trial: Trial, software: Mapping[str, bytes], started: Verdict, leas
 
 
 def _count_examples(trial: Trial) -> tuple[int, int] | None:
-    """The examples of the request that hold, of how many: of the certain ones, else of the likely ones."""
-    if trial.examples:
-        return trial.held, len(trial.examples)
-    return trial.likely.counts if trial.likely else None
+    """The examples of the request that hold, of how many; None where it gives none."""
+    return (trial.held, len(trial.examples)) if trial.examples else None
 
 
 def _score(trial: Trial) -> float:

@@ -78,10 +78,6 @@ def is_open(verdict: Verdict) -> bool:
     return verdict.passed and not verdict.judged
 
 
-FORGETS = ('store.write_text("".join(f"{task}\\n" for task in tasks))', "pass")
-MERGES = ('f"{task}\\n" for', 'f"{task}" for')
-
-
 @pytest.mark.parametrize(("program", "shown"), [
     (ANSWERED, "$ python main.py add\n(typed) Buy milk\nEnter task: Task added."),
     (IN_ONE_LINE, "$ python main.py\n(typed) add Buy milk\n"),
@@ -93,13 +89,6 @@ def test_a_program_that_keeps_what_is_typed_passes(use: Use, program: str, shown
     assert verdict.passed, verdict.report
     assert shown in verdict.report
     assert "1. Buy milk\n2. Call Anna" in verdict.report
-
-
-@pytest.mark.parametrize("program", [ANSWERED, IN_ONE_LINE, LINE_BY_LINE])
-@pytest.mark.parametrize("fault", [FORGETS, MERGES])
-def test_one_that_does_not_keep_it_fails(use: Use, program: str, fault: tuple[str, str]) -> None:
-    verdict = use(program.replace(*fault), TASK, COMMANDS)
-    assert not verdict.passed, verdict.report
 
 
 @pytest.mark.parametrize("program", [ANSWERED, IN_ONE_LINE, LINE_BY_LINE])
@@ -141,7 +130,6 @@ def test_what_a_command_needs_and_the_plan_lacks_is_filled_up(use: Use, check: s
     assert verdict.passed, verdict.report
     assert "$ python main.py add 'Buy milk' 1\n" in verdict.report
     assert "1. Buy milk 1.0\n2. Call Anna 1.0" in verdict.report
-    assert not use(SPENDING.replace("CHECK", check).replace(*FORGETS), "Develop an expense tracker", COMMANDS).passed
 
 
 @pytest.mark.parametrize("check", ["words[5]", "sys.exit('usage: none')"])

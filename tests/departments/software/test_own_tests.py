@@ -122,7 +122,7 @@ PROGRAM = "#include <stdio.h>\n\nint main(void) {{ puts(\"{}\"); return {}; }}\n
     ("all: calc\n\ntest: calc\n\t./calc\n\ncalc: calc.c\n\tgcc -o calc calc.c\n", False, False),
     ("unittests: calc\n\t./calc\n\ncalc: calc.c\n\tgcc -o calc calc.c\n", False, False),
 ])
-def test_a_makefile_is_run_by_its_target_of_tests_or_shows_that_all_can_be_built(
+def test_a_makefile_without_tests_shows_that_all_can_be_built(
         makefile: str, passed: bool, builds: bool, tmp_path: Path) -> None:
     here = context({"Makefile": makefile, "calc.c": PROGRAM.format("hi", 1)}, tmp_path)
     (found,) = run_repository_tests(here, here.software).values()

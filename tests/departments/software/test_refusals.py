@@ -157,15 +157,6 @@ def test_an_example_that_only_the_tester_reads_has_a_refusal_beside_it(use: Use)
     assert "$ python main.py zq7\nwanted, as the customer's request says" in faulty.report
 
 
-def test_a_likely_example_that_holds_has_a_refusal_beside_it(use: Use) -> None:
-    request = ("I name the animal, as in python main.py ANIMAL.\n\nbear -> cub\nswan -> cygnet\n\n"
-               "Print `no idea` for any other animal, and leave with status 1.")
-    right, faulty, wrong = use(REFUSING, request), use(FORGIVING, request), use("print('foal')\n", request)
-    assert (right.passed, right.judged, right.examples) == (True, True, (3, 3))
-    assert (faulty.passed, faulty.judged, faulty.examples) == (True, False, (2, 3))
-    assert right.score > faulty.score > wrong.score
-
-
 def test_the_same_start_without_its_file_is_another_case(use: Use) -> None:
     request = ("peaks.txt:\nRigi:1797\nRax:2007\n\npython main.py\n\n1. Rax\n2. Rigi\n\n"
                "And when peaks.txt is missing, please print \"no peaks\" and exit with status 1.")

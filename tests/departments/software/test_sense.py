@@ -36,7 +36,7 @@ def test_a_program_about_usage_is_not_refusing(use: Use, task: str) -> None:
 
 
 @pytest.mark.parametrize("fault", [
-    ('store.write_text("', 'str("'), ("int(words[0])", "sys.exit('usage: main.py add KWH')"),
+    ("int(words[0])", "sys.exit('usage: main.py add KWH')"),
     ("int(words[0])", "sys.exit(print('usage: main.py add KWH'))")])
 def test_a_faulty_program_about_usage_fails(use: Use, fault: tuple[str, str]) -> None:
     assert not use(METER.replace(*fault), ADD_FORM, METERING).passed

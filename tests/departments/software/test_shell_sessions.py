@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.software.likely_examples import try_program
+from benchmarks.software.foreign_requests import try_program
 from chatdev.departments.software.cases.shell import join_lines
 from tests.departments.software.request_cases import cases, only, prints
 

@@ -99,10 +99,10 @@ def test_a_program_that_reads_lines_may_refuse_made_up_arguments(use: Use) -> No
 
 
 def test_where_an_example_holds_what_is_made_up_may_be_refused(use: Use) -> None:
-    task = "A glass counter.\n\n~/water> python main.py drink        # the first one\n1 of 8\n"
+    task = "A glass counter.\n\n```\n$ python main.py drink\n1 of 8\n```\n"
     program = "import sys\nif sys.argv[1:] != ['drink']: sys.exit('usage: main.py drink')\nprint('1 of 8')\n"
     assert use(program, task, INVENTED).judged
-    assert not use(program.replace("1 of", "2 of"), task, INVENTED).judged
+    assert not use(program.replace("1 of", "2 of"), task, INVENTED).passed
 
 
 def test_where_an_example_holds_what_is_made_up_may_crash(use: Use) -> None:

@@ -101,12 +101,6 @@ def _holds(text: str, wanted: str, allowed: Tolerance) -> bool:
     return lines_of(text) == lines_of(wanted) or (allowed.any_layout and _are_same_data(text, wanted))
 
 
-def written_text(folder: Path, names: Iterable[str]) -> str:
-    """What the first of these files holds that is there, and something in it."""
-    there = _files_in(folder)
-    return next((text for name in names if (text := there.get(name, b"").decode("utf-8", "replace")).strip()), "")
-
-
 def _files_in(folder: Path) -> Mapping[str, bytes]:
     """What a program left; nothing where that is something which no software has."""
     try:

@@ -14,7 +14,7 @@ from chatdev.departments.software.cases.case import MOST_CASES, MOST_STARTS, Cas
 from chatdev.departments.software.cases.comparison import certain_starts
 from chatdev.departments.software.cases.layout import Passage, Role, commands_of
 from chatdev.departments.software.cases.passages import passages_of
-from chatdev.departments.software.cases.refusals import Facts, refusal_case, refused_texts, told_refusal
+from chatdev.departments.software.cases.refusals import Facts, refusal_case, told_refusal
 from chatdev.departments.software.cases.wording import (
     FILE_NAME,
     begins_with,
@@ -58,11 +58,6 @@ class RequestReading:
     def refusal_beside(self, example: Case) -> Case | None:
         """The refusal of which the request tells, made from an example that was found elsewhere, as it has none."""
         return None if self.cases else told_refusal(self.passages, example, self.facts)
-
-    @property
-    def refused_texts(self) -> set[str]:
-        """What the request has the program print of input that it refuses."""
-        return refused_texts(self.passages)
 
     @property
     def told_refusals(self) -> tuple[Case, ...]:

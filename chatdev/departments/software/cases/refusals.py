@@ -76,11 +76,6 @@ def told_refusal(passages: Sequence[Passage], example: Case, facts: Facts) -> Ca
     return Case("request", (Start(tuple(refused), prints=refusals[0].prints, status=refusals[0].status),), files)
 
 
-def refused_texts(passages: Sequence[Passage]) -> set[str]:
-    """What a request has the program print of input that it refuses."""
-    return {refusal.prints for refusal in _refusals(passages)}
-
-
 def _refuse(refusal: _Refusal, example: Case, facts: Facts) -> tuple[Sequence[str] | None, Mapping[str, str]]:
     """The arguments and files of an example, made such that a refusal speaks of them."""
     words, files = example.starts[0].arguments, _without_missing(example.files, refusal.sentence)

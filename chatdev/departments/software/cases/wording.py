@@ -27,6 +27,7 @@ _ASIDE = re.compile(r"\([^()]*\)|（[^（）]*）")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)?")
 _FIGURE_AND_SIGN = re.compile(r"[=:：$€£]\s{0,3}-?\d|\d\s?[%€°]")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
+_FORM = re.compile(r"[A-Z]{3,}\d?|[\[<].*|.*[\]>]")
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$)|[。！？]")
 _CLAUSE_END = re.compile(r"(?<![,;:—–])[,;:—–]++(?=\s|$)|[，；：、]|\s-+>?\s")
 
@@ -180,6 +181,11 @@ def is_concrete(words: Sequence[str]) -> bool:
     """Whether arguments are what somebody really types, and no names for what has to be typed."""
     placeholders = set(wording()["placeholders"])
     return not any(word in placeholders or re.search(r"<[^<>]*>|\{\w+\}|^\[.*\]$|\.\.\.|…", word) for word in words)
+
+
+def is_form(words: Sequence[str]) -> bool:
+    """Whether words are names for what has to be typed; a single letter may be meant as it is."""
+    return not is_concrete([word for word in words if len(word) > 1]) or any(map(_FORM.fullmatch, words))
 
 
 def is_word_of_speech(word: str) -> bool:

@@ -69,15 +69,24 @@ def judge_python_tests(command: str, execution: Execution, own: Collection[str] 
         return None
     if execution.exit_status == 0:
         return OwnTests(command, passed=True)
-    lacking = {found["pytest"] or found["unittest"]: missing[-1] for found in _NOT_IMPORTED.finditer(said)
-               if (missing := _NO_MODULE.findall(found["why"])) and missing[-1] not in own}
-    named = dict.fromkeys(found["pytest"] or found["unittest"] for found in _FAILED.finditer(said))
-    failed = tuple(name for name in named if name not in lacking)
+    named, lacking = _names_of(_FAILED, said), _lacking_modules(said, own)
     if execution.exit_status != 1 or not named or _CANNOT_RUN in said:
         return OwnTests(command, None, said=_reason(execution, said))
-    if failed:
+    if failed := tuple(name for name in named if name not in lacking):
         return OwnTests(command, passed=False, failed=failed, said=_tail(said), lacking=lacking)
     return OwnTests(command, passed=_ran_some(said, len(lacking)) or None, said=_tail(said), lacking=lacking)
+
+
+def _names_of(pattern: re.Pattern[str], said: str) -> list[str]:
+    """What is named in the words of pytest or of unittest, each once."""
+    return list(dict.fromkeys(found["pytest"] or found["unittest"] for found in pattern.finditer(said)))
+
+
+def _lacking_modules(said: str, own: Collection[str]) -> dict[str, str]:
+    """The files of tests that import a module which is not here, and is none of the `own`, with its name."""
+    missing = {found["pytest"] or found["unittest"]: _NO_MODULE.findall(found["why"])[-1:]
+               for found in _NOT_IMPORTED.finditer(said)}
+    return {name: module[0] for name, module in missing.items() if module and module[0] not in own}
 
 
 def _ran_some(said: str, lacking: int) -> bool:

@@ -13,11 +13,8 @@ from typing import Any, Literal
 from chatdev.departments.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.departments.software.cases.copied import PYTHON_COMMAND, copied_cases, plan_lines, starts_of
 from chatdev.departments.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
-from chatdev.departments.software.cases.likely import likely_examples
-from chatdev.departments.software.cases.likely_example import LikelyExample
-from chatdev.departments.software.cases.places import is_form
 from chatdev.departments.software.cases.refusals import Facts
-from chatdev.departments.software.cases.wording import FILE_NAME, is_all_of, wording
+from chatdev.departments.software.cases.wording import FILE_NAME, is_all_of, is_form, wording
 from chatdev.tools.base import ToolContext
 from chatdev.tools.function import tool
 from chatdev.workspace.languages import languages
@@ -41,15 +38,13 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`cases` expect something; `own` are the Tester's commands in their order, of which nobody knows what they print.
-    `left_out` are those that need a file which nobody makes, and what nobody can do, each with the reason. `likely` is
-    what the request seems to show, where no case is certain."""
+    `left_out` are those that need a file which nobody makes, and what nobody can do, each with the reason."""
 
     cases: tuple[Case, ...]
     own: Case | None
     left_out: tuple[LeftOut, ...]
     request: str
     reading: RequestReading
-    likely: tuple[LikelyExample, ...] = ()
 
     @property
     def all_cases(self) -> tuple[Case, ...]:
@@ -77,11 +72,10 @@ def plan_of(context: ToolContext, command: str) -> Plan:
     starts = _own_starts(lines, cases, reading, request)
     lacking = [start for start in starts if _needs_file(start, reading, context.software)]
     own = _own_case([start for start in starts if start not in lacking], reading)
-    likely = () if cases or reading.contradictory else likely_examples(request, any_command())
     left_out = (*(LeftOut(" ".join(start.arguments), "file") for start in lacking),
                 *_unfit_ones([*lines, *(start for case in sound for start in case.starts)]),
                 *_too_long(_texts_of_tester(context)))
-    return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading, likely)
+    return Plan(tuple(cases), own, left_out, request[:_LONGEST_REQUEST], reading)
 
 
 def _own_starts(lines: Iterable[Start], cases: Iterable[Case], reading: RequestReading, request: str) -> list[Start]:
@@ -107,8 +101,7 @@ def _too_long(examples: object) -> Iterator[LeftOut]:
 
 def shows_example(request: str) -> bool:
     """Whether a request surely shows what its program prints for some input."""
-    return bool(read_request(request, any_command()).cases) or any(
-        example.shown for example in likely_examples(request, any_command()))
+    return bool(read_request(request, any_command()).cases)
 
 
 def _as_many_as_fit(cases: Sequence[Case]) -> list[Case]:

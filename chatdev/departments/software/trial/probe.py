@@ -1,5 +1,5 @@
 """Starts of a program beside its trial, each in a copy of a folder: how it takes its commands, and what can be seen of
-them without understanding what is printed (whether they are carried out, change files, or do as an unknown word)."""
+them without understanding what is printed (whether they are carried out, or change files)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from chatdev.departments.software.cases.case import UNKNOWN, Case, Start
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain
@@ -69,10 +68,10 @@ class Conventions:
     is_open: bool
     _found: dict[str, Convention] = field(default_factory=dict)
 
-    def run(self, folder: Path, start: Start, like: str = "") -> Finding:
-        """How a start goes in a folder, by the convention of its command, or of the command `like` it."""
-        command = like or next(iter(start.arguments), "")
-        if self.is_open and not like and command and start.stdin is None and command not in self._found:
+    def run(self, folder: Path, start: Start) -> Finding:
+        """How a start goes in a folder, by the convention of its command."""
+        command = next(iter(start.arguments), "")
+        if self.is_open and command and start.stdin is None and command not in self._found:
             first = self._run(folder, start)
             with suppress(WorkspaceError):  # what cannot be copied is known by its arguments alone
                 if found := self._find(folder, start, first):
@@ -138,21 +137,6 @@ OF_ARGUMENTS = {"IndexError", "ValueError", "TypeError", "KeyError", "EOFError"}
 """Exceptions of a program that does not look at what it is given: it may be too little, or of another kind."""
 _MOST_WORDS = 3
 _MOST_STARTS, _MOST_ENDLESS = 150, 3
-KeepingFault = Literal["", "crash", "unlisted", "unknown", "unchanged", "emptied", "another", "ignored", "asking",
-                       "hidden", "split", "merged", "unmarked", "marked"]
-
-
-@dataclass(frozen=True, slots=True)
-class KeepingStart:
-    """A start and its fault. Of what was added: `unlisted`, the list lacks it; `unknown`, a command treats it as an
-    unknown item; `unchanged`, removing it changes no file; `emptied`, removing it removes all; `another`, removing it
-    removes another item; `hidden`, no command lists it; `split`, one item is listed as several; `merged`, several as
-    one; `unmarked`, a finished item is not marked; `marked`, an open one is. Of input: `ignored`, the program asks for
-    what it was given; `asking`, it asks without end."""
-
-    start: Start
-    finding: Finding
-    wrong: KeepingFault = ""
 
 
 class NoTimeLeft(Exception):
@@ -173,22 +157,10 @@ class Probe:
         """The first commands of the plan or the software that are words of this row of wording.yaml."""
         return command_words(row, self.own, self.software)[:_MOST_WORDS]
 
-    def is_command(self, folder: Path, start: Start) -> bool:
-        """Whether the software knows the first word of a start."""
-        finding, _ = self.try_alone(folder, start)
-        return not self.is_like_unknown(folder, start, finding, 0)
-
-    def is_like_unknown(self, folder: Path, start: Start, finding: Finding, place: int) -> bool:
-        """Whether a start with an unknown word at a place of its arguments goes as this one went."""
-        words = start.arguments
-        other, _ = self.try_alone(folder, Start((*words[:place], UNKNOWN, *words[place + 1:]), start.stdin), words[0])
-        return _without(finding, "") == _without(other, "") or (
-            _without(finding, words[place]) == _without(other, UNKNOWN))
-
-    def try_alone(self, folder: Path, start: Start, like: str = "") -> tuple[Finding, bool]:
+    def try_alone(self, folder: Path, start: Start) -> tuple[Finding, bool]:
         """How a start goes in a copy of a folder, and whether it changes files there."""
         with self.copy_of(folder) as copy:
-            return self.run_and_look(copy, start, like)
+            return self.run_and_look(copy, start)
 
     def copy_of(self, folder: Path) -> AbstractContextManager[Path]:
         """A copy of a folder, with what is there."""
@@ -198,17 +170,17 @@ class Probe:
         """A copy of the software as it is before anybody uses it."""
         return self.conventions.built.copy(self.own.files)
 
-    def run_and_look(self, folder: Path, start: Start, like: str = "") -> tuple[Finding, bool]:
+    def run_and_look(self, folder: Path, start: Start) -> tuple[Finding, bool]:
         """How a start goes in a folder, and whether it changes files there."""
         before = _files_in(folder)
-        finding = self.run(folder, start, like)
+        finding = self.run(folder, start)
         return finding, _files_in(folder) != before
 
-    def run(self, folder: Path, start: Start, like: str = "") -> Finding:
+    def run(self, folder: Path, start: Start) -> Finding:
         """How a start goes in a folder."""
         if self._done["starts"] >= _MOST_STARTS or self._done["endless"] > _MOST_ENDLESS:
             raise NoTimeLeft
-        finding = self.conventions.run(folder, start, like)
+        finding = self.conventions.run(folder, start)
         self._done.update(starts=1, endless=int(bool(finding.facts.get("still_running"))))
         return finding
 
@@ -216,16 +188,6 @@ class Probe:
 def is_done(finding: Finding) -> bool:
     """Whether a command was carried out, as far as that can be seen."""
     return finding.rule == "clean_exit" and not shows_usage(finding)
-
-
-def is_unclear(finding: Finding) -> bool:
-    """Whether a command asks for more, or was given something else than it takes."""
-    return finding.rule in ("asks_for_input", "crashed") or shows_usage(finding)
-
-
-def _without(finding: Finding, word: str) -> tuple[str, object]:
-    """What a program said and how it ended, without a word."""
-    return finding.said.replace(word, "…") if word else finding.said, finding.facts.get("exit_status")
 
 
 def _files_in(folder: Path) -> Mapping[str, bytes] | None:

@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from chatdev.departments.software.cases.case import UNKNOWN, Start
-from chatdev.departments.software.cases.places import is_form
-from chatdev.departments.software.cases.wording import is_concrete, says, status_in
+from chatdev.departments.software.cases.wording import is_concrete, is_form, says, status_in
 from chatdev.departments.software.toolchains.verdict import Finding, shows_usage
 from chatdev.departments.software.trial.plan import Plan
 from chatdev.departments.software.trial.probe import LACKS, OF_ARGUMENTS, Conventions, NoTimeLeft, Probe, is_done

@@ -10,9 +10,7 @@ from typing import Any, Literal
 from chatdev.departments.software import knowledge
 from chatdev.departments.software.cases.case import Case, Start
 from chatdev.departments.software.toolchains.verdict import Finding
-from chatdev.departments.software.trial.likely_trial import LikelyTrial
 from chatdev.departments.software.trial.plan import Plan
-from chatdev.departments.software.trial.probe import KeepingFault
 from chatdev.sandbox.base import lines_of
 from chatdev.tools.base import template
 
@@ -48,17 +46,8 @@ def show_trial(trial: Trial) -> dict[str, Any]:
     examples, failed = len(trial.examples), len(trial.failed)
     return {"examples": examples, "held": trial.held, "failed": failed, "others": len(trial.starts) - examples,
             "other_failed": failed - (examples - trial.held), "not_taken": trial.not_taken,
-            "confirmed": trial.confirmed, "likely": _show_likely(trial.likely),
+            "confirmed": trial.confirmed,
             "left_out": [one.what for one in trial.plan.left_out if one.why == "file"]}
-
-
-def _show_likely(likely: LikelyTrial | None) -> dict[str, Any] | None:
-    """What came of the likely examples of a request that surely shows some."""
-    if likely is None or not likely.counts:
-        return None
-    seen = likely.seen and {"command": _shorten(likely.seen.facts["command"]),
-                            "said": _shorten_streams(likely.seen)}
-    return {"confirmed": likely.confirmed, "held": likely.held, "there": likely.there, "seen": seen}
 
 
 def show_contradictions(plan: Plan, command: str) -> str:
@@ -128,9 +117,9 @@ def _last_words(finding: Finding) -> str:
 
 CRASHES = {"crashed", "missing_module", "killed", "exceeded"}
 """Rules that no start of a user may meet. An exit status is none: a program may refuse what was typed."""
-Wrong = Literal["endless", "output", "status", "files", "refusal"] | KeepingFault
-"""What is wrong with a start: it does not end, it prints, ends with or writes something else than is wanted, it refuses
-what it should do, or it crashes or does not keep what was added (`KeepingStart`)."""
+Wrong = Literal["", "crash", "endless", "output", "status", "files", "refusal"]
+"""What is wrong with a start: it crashes, does not end, prints, ends with or writes something else than is wanted, or
+refuses what it should do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +157,8 @@ class Trial:
 
     plan: Plan
     cases: tuple[TriedCase, ...]
-    likely: LikelyTrial | None = None
-    """Of what the request seems to show, where no case is certain."""
     shows_sense: bool = False
-    """Whether it keeps what is added, or carries out a command that the request names."""
+    """Whether it carries out a command that the request names."""
 
     @property
     def starts(self) -> list[TriedStart]:
@@ -203,7 +190,7 @@ class Trial:
     @property
     def confirmed(self) -> bool:
         """Whether anything was seen of the program that speaks for it: a start that goes well is none."""
-        return self.held > 0 or bool(self.likely and self.likely.confirmed) or self.shows_sense
+        return self.held > 0 or self.shows_sense
 
     @property
     def only_crashes(self) -> bool:

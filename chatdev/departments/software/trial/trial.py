@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +13,8 @@ from chatdev.departments.software.cases.comparison import Tolerance, is_prompt, 
 from chatdev.departments.software.cases.wording import says
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.departments.software.toolchains.verdict import Finding
-from chatdev.departments.software.trial.keeping import Kept, try_keeping
-from chatdev.departments.software.trial.likely_trial import LikelyTrial, output_of, try_likely
-from chatdev.departments.software.trial.plan import Plan, any_command
-from chatdev.departments.software.trial.probe import Conventions, KeepingStart, NoTimeLeft, Probe, is_done
+from chatdev.departments.software.trial.plan import Plan
+from chatdev.departments.software.trial.probe import Conventions, NoTimeLeft, Probe, is_done
 from chatdev.departments.software.trial.sense import carries_out_named, judge_own
 from chatdev.departments.software.trial.shown import CRASHES, Trial, TriedCase, TriedStart, Wrong
 from chatdev.errors import WorkspaceError
@@ -36,10 +34,7 @@ def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, 
         with built.copy(case.files) as folder:
             tried.append(_try_own(conventions, folder, case) if case is plan.own else
                          _try_case(toolchain, folder, case, allowed))
-    likely = _try_likely(toolchain, built, plan, bare, allowed)
-    kept = Kept() if plan.cases else try_keeping(conventions, plan, software)
-    cases = (*judge_own(tried, plan), *_keeping_case(kept.starts, conventions))
-    trial = Trial(plan, cases, likely, shows_sense=kept.confirmed)
+    trial = Trial(plan, tuple(judge_own(tried, plan)))
     if trial.failed or trial.confirmed:
         return trial
     return replace(trial, shows_sense=carries_out_named(conventions, plan, software))
@@ -48,12 +43,6 @@ def try_plan(toolchain: Toolchain, built: BuiltSoftware, software: Mapping[str, 
 def _leaves_open(plan: Plan) -> bool:
     """Whether the request does not say how commands are given, nor that the program is a dialogue."""
     return not plan.cases and not plan.reading.commands and not says("dialogue", plan.request)
-
-
-def _keeping_case(tried: Sequence[KeepingStart], conventions: Conventions) -> Iterator[TriedCase]:
-    if tried:
-        starts = [TriedStart(conventions.adapt(one.start), one.finding, one.wrong) for one in tried]
-        yield TriedCase(Case("program", tuple(one.start for one in starts)), tuple(starts))
 
 
 def _tolerance(request: str, bare: Finding, software: Mapping[str, bytes]) -> Tolerance:
@@ -82,19 +71,6 @@ def _try_case(toolchain: Toolchain, folder: Path, case: Case, allowed: Tolerance
         finding = toolchain.start(folder, Start(start.arguments, _typed_text(case, start)), ends=case.expects)
         tried.append(_judge_start(start, finding, folder, allowed))
     return TriedCase(case, tuple(tried))
-
-
-def _try_likely(toolchain: Toolchain, built: BuiltSoftware, plan: Plan, bare: Finding,
-                allowed: Tolerance) -> LikelyTrial | None:
-    """The likely examples and, beside one that holds, what the request has the program refuse."""
-    meaningless = {output_of(bare), *plan.reading.refused_texts}
-    likely = try_likely(toolchain, built, plan.likely, plan.request, any_command(), meaningless)
-    refusal = plan.reading.refusal_beside(likely.example.case) if likely and likely.example else None
-    if not likely or not refusal:
-        return likely
-    with built.copy(refusal.files) as folder:
-        tried = _try_case(toolchain, folder, refusal, allowed)
-    return likely.beside(tried.starts[0].finding, holds=not tried.failed)
 
 
 def _typed_text(case: Case, start: Start) -> str:

@@ -1,7 +1,7 @@
 """How far the verdict on a program can be trusted that is made from its request alone, for requests that nobody wrote
 rules for: the table in docs/execution.md.
 
-    python -m benchmarks.software.likely_examples [--write]
+    python -m benchmarks.software.foreign_requests [--write]
 
 Every right and every wrong program of benchmarks/data/requests/ is tried with `software.use`. Takes about five minutes.
 """
@@ -24,8 +24,8 @@ from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 
 DATA = ROOT / "benchmarks" / "data" / "requests"
-RESULTS, PAGE = RESULTS_FOLDER / "likely_examples.json", ROOT / "docs" / "execution.md"
-BEGIN, END = "<!-- likely: written by python -m benchmarks.software.likely_examples -->", "<!-- end of likely -->"
+RESULTS, PAGE = RESULTS_FOLDER / "foreign_requests.json", ROOT / "docs" / "execution.md"
+BEGIN, END = "<!-- foreign requests: written by python -m benchmarks.software.foreign_requests -->", "<!-- end of foreign requests -->"
 _AT_ONCE = 3
 
 
