@@ -25,7 +25,8 @@ from chatdev.tools.registry import registry
 
 DATA = ROOT / "benchmarks" / "data" / "requests"
 RESULTS, PAGE = RESULTS_FOLDER / "foreign_requests.json", ROOT / "docs" / "execution.md"
-BEGIN, END = "<!-- foreign requests: written by python -m benchmarks.software.foreign_requests -->", "<!-- end of foreign requests -->"
+BEGIN, END = ("<!-- foreign requests: written by python -m benchmarks.software.foreign_requests -->",
+              "<!-- end of foreign requests -->")
 _AT_ONCE = 3
 
 
