@@ -21,7 +21,7 @@ from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_resu
 from chatdev.departments.verilog.slang import find_names
 from chatdev.isolation import parent
 from chatdev.replies.python.reader import read
-from chatdev.workspace.python_reading import fault_in_python
+from chatdev.workspace.python_facts import fault_in_python
 
 TIMES, STARTS = 200, 10
 _WARMING = 3  # calls that do not count

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chatdev.departments.plc.st.core import Scalar
-from chatdev.departments.plc.st.scalars import SCALARS, fit, unite
+from chatdev.departments.plc.st.functions import SCALARS, fit, unite
 
 NUMBERS = ("SINT", "INT", "DINT", "LINT", "USINT", "UINT", "UDINT", "ULINT")
 BITS = ("BYTE", "WORD", "DWORD", "LWORD")

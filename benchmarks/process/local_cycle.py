@@ -25,7 +25,7 @@ from chatdev.departments.process.command_options import summary_table
 from chatdev.departments.process.pool import InstancePool
 from chatdev.departments.process.process_company import ProcessCompany
 from chatdev.evaluation.reporting.formats import format_interval
-from chatdev.evaluation.reporting.statistics import difference
+from chatdev.evaluation.reporting.study_results import difference
 from chatdev.runner.api import Company
 
 POOL, TASKS, ROUNDS, REPLAYS = "local-easy", "easy:tuning:12", 3, 6

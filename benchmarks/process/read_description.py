@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from chatdev.departments.process import describe as forms
+from chatdev.departments.process import process_tree as forms
 from chatdev.departments.process.process_tree import (
     MOST_DEPTH,
     ProcessTree,

@@ -25,10 +25,9 @@ from benchmarks.process.read_description import read_description
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.departments.process.conformance import find_difference, measure_quality
 from chatdev.departments.process.cuts import build_graph
-from chatdev.departments.process.describe import describe
 from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
 from chatdev.departments.process.inductive_miner import mine
-from chatdev.departments.process.process_tree import ProcessTree, normalise
+from chatdev.departments.process.process_tree import ProcessTree, describe, normalise
 
 RESULTS = RESULTS_FOLDER / "process_rediscovery.json"
 PAGE = ROOT / "docs" / "process.md"

@@ -20,9 +20,8 @@ from random import Random
 from typing import Any
 
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
-from chatdev.departments.process.pool import PoolEntry
+from chatdev.departments.process.pool import PoolEntry, choose
 from chatdev.departments.process.process_tree import Instance
-from chatdev.departments.process.replay_strategy import choose
 
 RESULTS = RESULTS_FOLDER / "process_replay.json"
 PAGE = ROOT / "docs" / "process.md"

@@ -25,12 +25,11 @@ from benchmarks.process.read_description import read_description
 from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
 from chatdev.config.templates import render
 from chatdev.departments.process.instances import format_instance
-from chatdev.departments.process.pool import InstanceOutcome, choose_best, count_outcomes, filter_entries
+from chatdev.departments.process.pool import InstanceOutcome, choose_best, count_outcomes, filter_entries, plan_replays
 from chatdev.departments.process.process_company import Experience, Filter, ProcessCompany, gather_experience
 from chatdev.departments.process.process_tree import Instance
-from chatdev.departments.process.replay_strategy import plan_replays
 from chatdev.evaluation.reporting.formats import format_interval
-from chatdev.evaluation.reporting.statistics import estimate
+from chatdev.evaluation.reporting.study_results import estimate
 from chatdev.runner.api import Company
 
 RESULTS = RESULTS_FOLDER / "process_simulated.json"

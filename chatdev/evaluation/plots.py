@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from chatdev.evaluation.dialogues import Dialogues, ObservedKinds
-    from chatdev.evaluation.reporting.statistics import Difference, MeanEstimate
-    from chatdev.evaluation.reporting.study_results import Results
+    from chatdev.evaluation.reporting.study_results import Difference, MeanEstimate, Results
 
 
 INK = "#123456"  # no other colour is this one, so that a page can replace it

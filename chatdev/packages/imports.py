@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from chatdev.isolation.isolate import isolate
-from chatdev.workspace.python_reading import imported_names
+from chatdev.workspace.python_facts import imported_names
 from chatdev.workspace.snapshot import is_test
 
 _LISTS = re.compile(r"(?:[\w.-]+/)?requirements[\w.-]*\.(?:txt|in)|requirements/[\w.-]+\.(?:txt|in)")

@@ -24,7 +24,7 @@ from chatdev.runner.plan import RunPlan, plan_follow_up, plan_fork, plan_replay,
 from chatdev.runner.report import Run
 from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.toolbox import KnownTools, make_tools
-from chatdev.tools.function import Tool
+from chatdev.tools.base import Tool
 
 ToolFunction = Tool | Callable[..., Any]
 """A function with a docstring, `def short(ctx: ToolContext, *, lines: int = 3) -> Verdict`, or what `@tool` made of

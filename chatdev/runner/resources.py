@@ -48,7 +48,7 @@ from chatdev.runner.report import Run
 from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.function import Tool
+from chatdev.tools.base import Tool
 from chatdev.workspace.run_folder import RunFolder
 
 

@@ -31,8 +31,7 @@ from chatdev.runner.options import Ask, RunOptions
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.secrets import scrub
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import OWN_DEPARTMENT, Tool, tool
+from chatdev.tools.base import OWN_DEPARTMENT, Tool, ToolContext, Verdict, tool
 from chatdev.tools.registry import registry
 from chatdev.workspace.file_tree import explain_os_errors
 

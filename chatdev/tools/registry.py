@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from chatdev.department import installed_departments, load
 from chatdev.errors import ToolError
-from chatdev.tools.function import Tool
+from chatdev.tools.base import Tool
 
 _TOOLS = {
     "retrieval.search": "chatdev.tools.retrieval.search:search",

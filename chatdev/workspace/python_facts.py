@@ -1,13 +1,18 @@
-"""Single facts of Python source, read in the child of this process."""
+"""What is known of one Python file without running it, read in the child of this process; every function raises
+SyntaxError for a file that cannot be read."""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
+from collections.abc import Iterator, Sequence
 from io import StringIO
+from itertools import chain
+from typing import TypeGuard
 
 from chatdev.isolation.isolate import isolate
-from chatdev.workspace.python_source import literal, parse
+from chatdev.workspace.python_source import check, literal, one_at_a_time, parse
 
 
 def has_main_guard(source: bytes) -> bool:
@@ -88,3 +93,145 @@ def literal_as_json(source: str) -> str:
         return json.dumps(literal(source), allow_nan=False)
     except (ValueError, TypeError) as error:
         raise SyntaxError(str(error)) from None
+
+
+# What is known of one Python file without running it, read in the child of this process; every function raises
+# SyntaxError for a file that cannot be read.
+
+_GIVEN = {"_", "exit", "quit", "copyright", "credits", "license", "help"}
+"""What a program is given at run time, by gettext or by `site`, which the child that reads it does without."""
+_MAKERS = {"exec", "globals", "vars", "setattr"}  # a file that uses these may define names unseen
+_OTHER_PYTHON = re.compile(r"version_info|py[23]|python[23]", re.IGNORECASE)
+_EVERY_ERROR = {"Exception", "BaseException", "NameError"}
+
+
+@isolate(SyntaxError)
+def fault_in_python(source: bytes, path: str) -> tuple[str, int, str] | None:
+    """Why a file does not compile: the kind of the error, its line, and what Python says; None when it does."""
+    try:
+        check(source, path)
+    except SyntaxError as error:
+        return type(error).__name__, error.lineno or 1, str(error.msg)
+    return None
+
+
+@isolate(SyntaxError)
+def imported_names(source: bytes, path: str) -> list[tuple[str, bool]]:
+    """Top-level names of the modules that are imported, and whether that may fail (it stands in a `try` that catches
+    it)."""
+    return list(_imported_names(parse(source, path)))
+
+
+def _imported_names(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Without recursion: what a model wrote may be nested beyond reason."""
+    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while waiting:
+        node, may_fail = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((name, may_fail) for name in _names_of(node))
+        elif not (isinstance(node, ast.If) and _is_type_checking(node.test)):
+            may_fail = may_fail or (isinstance(node, ast.Try) and any(map(_catches_import_error, node.handlers)))
+            waiting += [(child, may_fail) for child in ast.iter_child_nodes(node)]
+
+
+def _names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The top-level names of what an import statement imports; none for a relative import."""
+    if isinstance(node, ast.Import):
+        return [alias.name.split(".")[0] for alias in node.names]
+    return [node.module.split(".")[0]] if node.module and not node.level else []
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return "TYPE_CHECKING" in (getattr(test, "id", ""), getattr(test, "attr", ""))
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    names = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
+    return not names.isdisjoint({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+
+
+@isolate(SyntaxError)
+def undefined_uses(source: bytes, path: str) -> list[tuple[str, int]]:
+    """The names that a file uses and defines nowhere, each with the line of its first use, by line; none of a file
+    that imports `*` or may make names as it runs, and none that is missing where nothing crashes for that."""
+    text = source.decode("utf-8", errors="replace")
+    if any(f"{maker}(" in text for maker in _MAKERS):
+        return []
+    from pyflakes.checker import Checker
+    from pyflakes.messages import UndefinedName
+
+    tree = parse(source, path)
+    try:
+        with one_at_a_time:  # it parses annotations that are strings
+            messages = Checker(tree, path).messages
+    except RecursionError:  # nested beyond what can be looked through
+        return []
+    harmless = _harmless_places(tree)
+    first: dict[str, int] = {}
+    for message in messages:
+        place = message.lineno, message.col
+        if isinstance(message, UndefinedName) and not any(start <= place <= end for start, end in harmless):
+            name = str(message.message_args[0])
+            first[name] = min(message.lineno, first.get(name, message.lineno))
+    return sorted(((name, line) for name, line in first.items() if name not in _GIVEN), key=lambda item: item[1])
+
+
+def _harmless_places(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """From where to where a name may be missing: texts, and code that is not run or may fail."""
+    nodes = list(ast.walk(tree))
+    texts = [(node.lineno, node.col_offset) for node in nodes if _is_text(node)]
+    parts = chain(_idle_annotations(nodes), filter(_is_for_another_python, nodes), _probing_statements(nodes))
+    return [*zip(texts, texts, strict=True),
+            *(((part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)) for part in parts)]
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _idle_annotations(nodes: Sequence[ast.AST]) -> list[ast.expr]:
+    """The annotations that are not evaluated: all where a file puts that off, else those of a function's variables."""
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if any(map(_puts_annotations_off, nodes)):
+        given = [node.annotation for node in nodes if isinstance(node, ast.arg | ast.AnnAssign)]
+        return [*filter(None, given), *filter(None, [function.returns for function in functions])]
+    inside = chain.from_iterable(map(ast.walk, functions))
+    return [one.annotation for one in inside if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)]
+
+
+def _puts_annotations_off(node: ast.AST) -> bool:
+    return (isinstance(node, ast.ImportFrom) and node.module == "__future__"
+            and "annotations" in [alias.name for alias in node.names])
+
+
+def _is_for_another_python(node: ast.AST) -> TypeGuard[ast.If | ast.IfExp]:
+    """Whether it asks which Python runs it: what is no name in ours is one in another."""
+    return isinstance(node, ast.If | ast.IfExp) and any(
+        _OTHER_PYTHON.search(getattr(part, "attr", getattr(part, "id", ""))) for part in ast.walk(node.test))
+
+
+def _probing_statements(nodes: Sequence[ast.AST]) -> Iterator[ast.stmt]:
+    """The statements that stand alone in a `try` that catches every error without a look at it: they ask what there
+    is."""
+    for node in nodes:
+        if isinstance(node, ast.Try) and len(node.body) == 1 and any(map(_catches_unseen, node.handlers)):
+            yield node.body[0]
+
+
+def _catches_unseen(handler: ast.ExceptHandler) -> bool:
+    return handler.name is None and (handler.type is None or getattr(handler.type, "id", "") in _EVERY_ERROR)
+
+
+@isolate(SyntaxError)
+def function_around(source: bytes, path: str, line: int) -> tuple[int, int] | None:
+    """The first and the last line of the innermost function that holds the line, decorators included; None where no
+    function does."""
+    found: tuple[int, int] | None = None
+    for node in ast.walk(parse(source, path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first, last = min((node.lineno, *(one.lineno for one in node.decorator_list))), node.end_lineno or 0
+            if first <= line <= last and (found is None or first > found[0]):
+                found = first, last
+    return found

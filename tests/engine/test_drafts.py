@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, tool
 from tests.engine.drafting import ALONE, TURN, judged, replies, stubs, version
 from tests.engine.studio import CHANGE, TALK, WRITE, Studio, program
 

@@ -10,8 +10,7 @@ import pytest
 from chatdev import Company, Run
 from chatdev.errors import ConfigError
 from chatdev.events import DraftJudged
-from chatdev.tools.base import ToolContext
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, tool
 from tests.engine.drafting import ALONE, TURN, replies, stubs
 from tests.engine.studio import Studio, program
 

@@ -13,7 +13,7 @@ from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli import evaluate
 from chatdev.departments.software.evaluation.quality import METRICS, PAPER
 from chatdev.evaluation.measure import STATISTICS
-from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES
+from chatdev.evaluation.reporting.study_results import LEVEL, RESAMPLES
 from chatdev.evaluation.trial import load_hidden_test
 
 RESULTS = read_results(srdd_local.STUDY.results)

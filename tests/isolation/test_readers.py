@@ -10,8 +10,7 @@ from tests.support.checkout import MODULES, imported, named
 
 READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/replies/python/reader.py", "chatdev/workspace/python_facts.py",
-    "chatdev/workspace/python_reading.py", "chatdev/departments/software/reading/python_writing.py",
-    "chatdev/departments/software/reading/slips.py", "chatdev/departments/software/reading/unfinished.py",
+    "chatdev/departments/software/reading/python_reader.py",
     "chatdev/departments/verilog/design/source.py", "chatdev/departments/verilog/design/facts.py",
     "chatdev/departments/verilog/design/slips.py", "chatdev/departments/verilog/slang.py",
     "chatdev/departments/verilog/tracing/findings.py",

@@ -12,8 +12,7 @@ import pytest
 import chatdev
 from chatdev import Company, Run, ScriptedModel
 from chatdev.errors import ToolCrashed, ToolError
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import Tool, tool
+from chatdev.tools.base import Tool, ToolContext, Verdict, tool
 
 COMPANY = """
 company: pages

@@ -16,8 +16,7 @@ from chatdev.errors import ToolError
 from chatdev.runner.consent import place_inputs, tools_of
 from chatdev.runner.toolbox import KnownTools
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import PlaceInput, ToolContext
-from chatdev.tools.function import tool
+from chatdev.tools.base import PlaceInput, ToolContext, tool
 
 TOOLS = KnownTools()
 COMPANIES = {one.name: load_company(one.folder, tools=TOOLS) for one in companies() if not one.problem}

@@ -12,7 +12,7 @@ import chatdev
 from chatdev import Company, Run
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import tool as decorate
+from chatdev.tools.base import tool as decorate
 from tests.engine.studio import CHECK, WRITE, Studio
 from tests.support.chat_server import ChatServer
 from tests.support.shop import HELLO

@@ -8,8 +8,7 @@ import pytest
 
 import chatdev
 from chatdev import Company, ConfigError, ModelRejected, ScriptedModel
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, tool
 
 COMPANY = """
 company: pages

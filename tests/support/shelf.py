@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chatdev.errors import MissingProgram
-from chatdev.tools.base import ToolContext
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, tool
 
 EMPTY = "the shelf is empty; put something there"
 

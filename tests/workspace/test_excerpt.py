@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.workspace.excerpt import excerpt
+from chatdev.workspace.python_errors import excerpt
 
 PROGRAM = '''\
 import sys

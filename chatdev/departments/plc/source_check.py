@@ -11,8 +11,8 @@ from chatdev.departments.plc.proof.properties import UNREADABLE, Outcome, Proper
 from chatdev.departments.plc.simulation.layout import all_variables
 from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Program, Section, Span, assertions_of
 from chatdev.departments.plc.st.diagnostics import Diagnostic
+from chatdev.departments.plc.st.functions import describe_type
 from chatdev.departments.plc.st.reading import read_condition, read_program
-from chatdev.departments.plc.st.scalars import describe_type
 from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate

@@ -18,12 +18,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from chatdev.departments.plc.interface import ANSWER, differences, entry_of, read_answer
+from chatdev.departments.plc.interface import ANSWER, WORDING, differences, entry_of, properties_of, read_answer, say
 from chatdev.departments.plc.proof.properties import PATTERNS, RUN_TIME, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.report.run_plot import plot_run
 from chatdev.departments.plc.report.verification_report import write_report
-from chatdev.departments.plc.requirements import WORDING, properties_of, say
 from chatdev.departments.plc.source_check import (
     SourceCheck,
     SourceProof,
@@ -34,8 +33,7 @@ from chatdev.departments.plc.source_check import (
 )
 from chatdev.departments.plc.source_run import simulate_at_random
 from chatdev.errors import ChatDevError, MissingProgram
-from chatdev.tools.base import ToolContext, Verdict, render_file
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 from chatdev.tools.retrieval.search import CaseBase, uses_cases
 from chatdev.workspace.file_tree import write_file
 

@@ -19,7 +19,7 @@ from chatdev.errors import ConfigError, MissingProgram
 from chatdev.safe_text import escape_json
 
 if TYPE_CHECKING:
-    from chatdev.departments.process.development.summary import Rows
+    from chatdev.departments.process.development.stages import Rows
     from chatdev.departments.process.pool import InstancePool, PoolEntry
     from chatdev.departments.process.process_company import ProcessCompany
     from chatdev.departments.process.process_tree import Instance
@@ -167,7 +167,7 @@ def entry_data(entry: PoolEntry) -> dict[str, Any]:
 
 def summary_table(groups: Mapping[str, Rows], default: Instance) -> str:
     """What came of groups of runs, a line each, and why proposals could not be run."""
-    from chatdev.departments.process.development.summary import summarise
+    from chatdev.departments.process.development.stages import summarise
     from chatdev.evaluation.reporting.formats import format_interval, format_mean
 
     head = ("", "proposed", "can be run", "distinct", "diversity", "developed", "success", "starts", "solved", "tokens")

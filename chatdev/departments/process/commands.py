@@ -125,9 +125,9 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
 
     With --json: with examples, as `chatdev run --company top --input experience=FILE` takes it.
     """
-    from chatdev.departments.process.describe import describe
     from chatdev.departments.process.pool import choose_best, count_outcomes
     from chatdev.departments.process.process_company import gather_experience
+    from chatdev.departments.process.process_tree import describe
 
     model = _mine(outcomes, least)
     if as_json:
@@ -146,7 +146,7 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
 def compare_strategies(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], count: int, seed: int) -> int:
     """Show which instances each strategy would replay next (figure 10 of the paper)."""
     from chatdev.departments.process.instances import format_instance
-    from chatdev.departments.process.replay_strategy import STRATEGIES, plan_replays
+    from chatdev.departments.process.pool import STRATEGIES, plan_replays
 
     entries = company.list_replayable(outcomes)
     for strategy in STRATEGIES:

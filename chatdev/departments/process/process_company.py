@@ -13,7 +13,6 @@ from typing import Any
 from chatdev.config.load import is_installed, load_company
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig, ProcessStep, names_written
-from chatdev.departments.process.describe import describe
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.instances import (
     MOST_PHASES,
@@ -32,12 +31,11 @@ from chatdev.departments.process.pool import (
     find_outcomes,
     read_export,
 )
-from chatdev.departments.process.process_tree import Instance, ProcessTree
+from chatdev.departments.process.process_tree import Instance, ProcessTree, describe
 from chatdev.errors import ConfigError, ToolError, WorkspaceError
 from chatdev.paths import bundled_folder
 from chatdev.plain_values import load_json
-from chatdev.tools.base import PlaceInput, ToolContext, Verdict
-from chatdev.tools.function import tool
+from chatdev.tools.base import PlaceInput, ToolContext, Verdict, tool
 
 STARTER = "starter.json"
 """In a company's folder: the pool that it comes with."""

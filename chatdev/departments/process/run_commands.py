@@ -21,7 +21,7 @@ from chatdev.departments.process.command_options import (
     read_tasks,
     summary_table,
 )
-from chatdev.departments.process.replay_strategy import STRATEGIES
+from chatdev.departments.process.pool import STRATEGIES
 from chatdev.errors import BudgetExhausted, ChatDevError, ConfigError
 from chatdev.safe_text import sanitize
 
@@ -99,7 +99,7 @@ def generate(development: Development, text: str, per_task: int, output: Path | 
               help="Run the processes that `generate --output` wrote.")
 def develop(development: Development, text: str, per_task: int, process: str | None, proposals: Path | None) -> int:
     """Develop software, each by a process of its own, and count in the pool what became of it."""
-    from chatdev.departments.process.development.stage_plans import plan_given, read_proposals
+    from chatdev.departments.process.development.stages import plan_given, read_proposals
 
     if process is not None and not process.strip():
         raise ConfigError("--process is empty; name phases, as in `Coding → Manual`, or leave it out")
@@ -122,7 +122,7 @@ def develop(development: Development, text: str, per_task: int, process: str | N
               help="Developments of each task.")
 def enhance(development: Development, per_task: int) -> int:
     """Enhance the pool: its model's text is shown, new processes are proposed and developed, and counted."""
-    from chatdev.departments.process.development.stage_plans import require_text
+    from chatdev.departments.process.development.stages import require_text
 
     require_text(development.company, development.pool.outcomes())
     development.run_next("enhance", _proposals(development, True, per_task))
@@ -146,8 +146,7 @@ def replay(development: Development, strategy: str, count: int) -> int:
 @_text_option
 def sweep(development: Development, temperatures: Sequence[str], develops: bool, text: str) -> int:
     """Have processes proposed at several temperatures: how many can be run, and how different they are (figure 9)."""
-    from chatdev.departments.process.development.stages import read_temperature
-    from chatdev.departments.process.development.summary import group_rows
+    from chatdev.departments.process.development.stages import group_rows, read_temperature
 
     values = [_read_temperature(one) for one in temperatures]
     if not values:
@@ -164,8 +163,7 @@ def sweep(development: Development, temperatures: Sequence[str], develops: bool,
               help="Developments of each task, with the text and without.")
 def compare(development: Development, per_task: int) -> int:
     """Develop every task with the text of the pool's model and without, and compare, for each area (figure 13)."""
-    from chatdev.departments.process.development.stage_plans import require_text
-    from chatdev.departments.process.development.summary import group_rows
+    from chatdev.departments.process.development.stages import group_rows, require_text
 
     require_text(development.company, development.pool.outcomes())
 
@@ -214,7 +212,7 @@ COMMANDS = (generate, develop, replay, enhance, sweep, compare, cycle)
 def _proposals(development: Development, with_text: bool, per_task: int, *, develops: bool = True,
                group: str = "") -> Callable[..., Sequence[PlannedTask]]:
     """What plans a proposal for each task."""
-    from chatdev.departments.process.development.stage_plans import plan_proposals
+    from chatdev.departments.process.development.stages import plan_proposals
 
     def plan(outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], name: str) -> Sequence[PlannedTask]:
         return plan_proposals(development.company, outcomes, list(tasks) * per_task, name, with_text=with_text,
@@ -225,7 +223,7 @@ def _proposals(development: Development, with_text: bool, per_task: int, *, deve
 
 def _replays(development: Development, strategy: str, count: int) -> Callable[..., Sequence[PlannedTask]]:
     """What plans replays."""
-    from chatdev.departments.process.development.stage_plans import plan_replay
+    from chatdev.departments.process.development.stages import plan_replay
 
     def plan(outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], name: str) -> Sequence[PlannedTask]:
         return plan_replay(development.company, outcomes, tasks, name, strategy=strategy, count=count)

@@ -26,8 +26,7 @@ from chatdev.departments.simulink.wiring_checks import (
     check_port_types,
 )
 from chatdev.errors import ConfigError
-from chatdev.tools.base import ToolContext, Verdict, render_file
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 
 _MOST_TAGS = 20
 """Tags that a finding lists."""

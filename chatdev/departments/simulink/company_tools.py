@@ -36,8 +36,7 @@ from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_part
 from chatdev.departments.simulink.views import describe_blocks, list_names, tabulate_blocks, write_program
 from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
-from chatdev.tools.base import ToolContext, Verdict, render_file
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 
 PROGRAM_FILE, PICTURE_FILE, REPORT_FILE = "build_model.py", "model.svg", "report.md"
 WORDING = Path(__file__).with_name("wording")

@@ -27,10 +27,8 @@ from chatdev.errors import MissingProgram, ToolError
 from chatdev.packages.interpreter import interpreter
 from chatdev.replies.fences import scan
 from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
-from chatdev.tools.base import ToolContext, Verdict, render_file, template, throwaway_copy
-from chatdev.tools.function import tool
-from chatdev.workspace.excerpt import excerpt
-from chatdev.workspace.python_errors import Trace, last_traceback, stable_text, syntax_errors
+from chatdev.tools.base import ToolContext, Verdict, render_file, template, throwaway_copy, tool
+from chatdev.workspace.python_errors import Trace, excerpt, last_traceback, stable_text, syntax_errors
 from chatdev.workspace.snapshot import find_entry
 
 PROGRAM = "build_model.py"

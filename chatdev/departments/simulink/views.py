@@ -20,8 +20,7 @@ from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.wiring_checks import order_wires
 from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
-from chatdev.tools.base import ToolContext, render_file
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, render_file, tool
 
 MOST_BLOCKS = 40
 """Blocks that are described at once."""

@@ -7,7 +7,7 @@ department = Department(
     tools={
         "software.baseline": "chatdev.departments.software.guard:baseline",
         "software.compiles": "chatdev.departments.software.reading.static:compiles",
-        "software.complete": "chatdev.departments.software.reading.placeholders:complete",
+        "software.complete": "chatdev.departments.software.reading.static:complete",
         "software.examples": "chatdev.departments.software.trial.plan:examples",
         "software.given": "chatdev.departments.software.run:prior_faults",
         "software.guard": "chatdev.departments.software.guard:guard",

@@ -16,8 +16,7 @@ from chatdev.departments.software.toolchains.own_tests import OwnTests
 from chatdev.departments.software.toolchains.repository_tests import run_repository_tests
 from chatdev.departments.software.toolchains.verdict import prior_state
 from chatdev.departments.software.trial.plan import any_command, plan_of
-from chatdev.tools.base import ToolContext, Verdict, template
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, template, tool
 from chatdev.workspace.languages import is_test_file
 from chatdev.workspace.python_errors import syntax_errors
 

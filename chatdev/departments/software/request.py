@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from chatdev.departments.software import knowledge
 from chatdev.departments.software.trial.plan import shows_example
-from chatdev.tools.base import ToolContext
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, tool
 
 _MOST_READ = 20_000  # characters of a request
 _NAME = "{}"

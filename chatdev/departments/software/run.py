@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from chatdev.departments.software import knowledge
-from chatdev.departments.software.drivers.drive import Driven
+from chatdev.departments.software.drivers.step import Driven
 from chatdev.departments.software.toolchains.own_tests import OwnTests
 from chatdev.departments.software.toolchains.toolchain import (
     BuiltSoftware,
@@ -31,8 +31,7 @@ from chatdev.departments.software.trial.shown import (
     show_unfit,
 )
 from chatdev.departments.software.trial.trial import try_plan
-from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy, tool
 from chatdev.workspace.file_tree import write_file
 
 _SCORE_OF_A_START = 5.0  # above every version that does not start (rules.yaml), below one that passes

@@ -11,13 +11,11 @@ from pydantic import Field
 
 from chatdev.departments.software import knowledge
 from chatdev.departments.software.cases.case import Start, texts_by_path
-from chatdev.departments.software.drivers.drive import Driven
-from chatdev.departments.software.drivers.step import MOST_STEPS, Step, read_steps
+from chatdev.departments.software.drivers.step import MOST_STEPS, Driven, Step, read_steps
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain, build_and_start, toolchain_of
 from chatdev.departments.software.toolchains.verdict import verdict
 from chatdev.departments.software.trial.agreed import UsedCheck, describe_step
-from chatdev.tools.base import ToolContext, template
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, template, tool
 from chatdev.workspace.python_errors import stable_text
 from chatdev.workspace.snapshot import is_test
 

@@ -53,8 +53,7 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
     """
     from chatdev.departments.verilog.design.design import Design
     from chatdev.departments.verilog.target import Target
-    from chatdev.departments.verilog.tracing.history import History
-    from chatdev.departments.verilog.tracing.levels import Watch
+    from chatdev.departments.verilog.tracing.levels import History, Watch
     from chatdev.departments.verilog.tracing.search import trace_outputs
     from chatdev.departments.verilog.waveform.waves import Waves
 

@@ -14,10 +14,9 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from chatdev.departments.verilog.messages import Message, render_text, rules, word_list
+from chatdev.departments.verilog.compilation import Message, render_text, rules, word_list
 from chatdev.departments.verilog.reach import PLACED, PRINTS
-from chatdev.departments.verilog.source_text import UNIT, blank_comments, included_files, module_names
-from chatdev.departments.verilog.target import USUAL, Target
+from chatdev.departments.verilog.target import UNIT, USUAL, Target, blank_comments, included_files, module_names
 from chatdev.errors import ToolError
 
 LONGEST = 600_000  # characters

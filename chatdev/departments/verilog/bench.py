@@ -18,8 +18,7 @@ from chatdev.departments.verilog.compilation import BENCH, REFERENCE, WAVES
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.simulators import time_of
 from chatdev.departments.verilog.slang import find_missing, find_parameters
-from chatdev.departments.verilog.source_text import UNIT, blank_comments, unit_names
-from chatdev.departments.verilog.target import TOP, USUAL, Target
+from chatdev.departments.verilog.target import TOP, UNIT, USUAL, Target, blank_comments, unit_names
 
 HIDDEN = "/"  # before the names of files
 REFERENCE_MODULE = "RefModule"

@@ -19,19 +19,16 @@ from typing import Literal
 
 from chatdev.departments.verilog.answer import NoAnswer, read_answer
 from chatdev.departments.verilog.bench import read_target
-from chatdev.departments.verilog.compilation import GIVEN, as_bytes
+from chatdev.departments.verilog.compilation import GIVEN, as_bytes, render_report
 from chatdev.departments.verilog.design.design import Port
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
-from chatdev.departments.verilog.messages import render_report
 from chatdev.departments.verilog.simulation import reference_as_answer
-from chatdev.departments.verilog.source_text import drop_comments
-from chatdev.departments.verilog.target import Target
+from chatdev.departments.verilog.target import Target, drop_comments
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
-from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy, tool
 from chatdev.workspace.file_tree import write_tree
 
 Finding = Literal["PROVED", "DIFFERS", "UNKNOWN"]

@@ -11,8 +11,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from chatdev.departments.verilog.compilation import COMPILING, GIVEN, PROGRAM
-from chatdev.departments.verilog.messages import Message
+from chatdev.departments.verilog.compilation import COMPILING, GIVEN, PROGRAM, Message
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 

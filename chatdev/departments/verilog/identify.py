@@ -13,9 +13,8 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from chatdev.departments.verilog.messages import render_report
-from chatdev.tools.base import ToolContext
-from chatdev.tools.function import ToolArgumentsError, tool
+from chatdev.departments.verilog.compilation import render_report
+from chatdev.tools.base import ToolArgumentsError, ToolContext, tool
 
 ELEMENTS = ("rising", "falling", "high", "low", "combinational")
 """Flip-flops of one edge of the clock, latches that are open while it is high or low, and logic without memory."""

@@ -19,10 +19,20 @@ from pydantic import Field
 from chatdev.departments.verilog.answer import Answer, NoAnswer, normalise, read_answer
 from chatdev.departments.verilog.bench import HIDDEN, REFERENCE_MODULE, HiddenBench, read_target
 from chatdev.departments.verilog.bench_report import BenchReport
-from chatdev.departments.verilog.compilation import BENCH, COMPILING, SIMULATING, CompileResult, SimulatorRun
+from chatdev.departments.verilog.compilation import (
+    BENCH,
+    COMPILING,
+    SIMULATING,
+    CompileResult,
+    Message,
+    SimulatorRun,
+    outcomes,
+    render_report,
+    render_text,
+    word_list,
+)
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.lint import undriven_signals
-from chatdev.departments.verilog.messages import Message, outcomes, render_report, render_text, word_list
 from chatdev.departments.verilog.simulation import (
     SimulationResult,
     examine,
@@ -33,13 +43,11 @@ from chatdev.departments.verilog.simulation import (
 )
 from chatdev.departments.verilog.simulators import compile_files, read_messages, require_simulator, run_program
 from chatdev.departments.verilog.slang import find_given_faults
-from chatdev.departments.verilog.source_text import module_names
 from chatdev.departments.verilog.specification import name_conflicts, port_differences
-from chatdev.departments.verilog.target import ANSWER, ICARUS, SIMULATORS, VERILATOR, Target
+from chatdev.departments.verilog.target import ANSWER, ICARUS, SIMULATORS, VERILATOR, Target, module_names
 from chatdev.errors import ToolError
 from chatdev.sandbox.base import ProcessLimits, Sandbox
-from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy, tool
 
 OWN_BENCH = "bench/tb.sv"
 """Where the company's own test bench stands in the software: a module `tb` that prints PASS or FAIL for each case."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 
 from chatdev.departments.verilog.answer import rule_message
+from chatdev.departments.verilog.compilation import Message, word_list
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import list_mistakes
-from chatdev.departments.verilog.messages import Message, word_list
 from chatdev.departments.verilog.slang import Place, find_escapes, find_names, find_warnings
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import MissingProgram

@@ -6,14 +6,13 @@ from typing import Any
 
 from chatdev.departments.verilog.answer import NoAnswer, read_answer
 from chatdev.departments.verilog.bench import read_target
+from chatdev.departments.verilog.compilation import render_report
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.slips import mend_text
-from chatdev.departments.verilog.messages import render_report
 from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import Target
 from chatdev.errors import MissingProgram
-from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, throwaway_copy, tool
 
 _MOST_TOLD = 10
 _NOTHING: dict[str, Any] = {"files": {}, "report": ""}

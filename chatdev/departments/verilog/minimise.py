@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field
 
+from chatdev.departments.verilog.compilation import render_report
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import constant_bits
-from chatdev.departments.verilog.messages import render_report
 from chatdev.errors import MissingProgram, ToolError
-from chatdev.tools.base import ToolContext
-from chatdev.tools.function import ToolArgumentsError, tool
+from chatdev.tools.base import ToolArgumentsError, ToolContext, tool
 
 if TYPE_CHECKING:
     from sympy.logic.boolalg import Boolean

@@ -16,24 +16,21 @@ from pydantic import Field
 from chatdev.departments.verilog.answer import Answer, NoAnswer, read_answer
 from chatdev.departments.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
+from chatdev.departments.verilog.compilation import render_report
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import DesignFacts, read_design
 from chatdev.departments.verilog.design.records import Part
 from chatdev.departments.verilog.first_difference import SeenDifferences, find_minded
 from chatdev.departments.verilog.judge import simulate, verdict_of
-from chatdev.departments.verilog.messages import render_report
 from chatdev.departments.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.departments.verilog.specification import identifiers
 from chatdev.departments.verilog.target import Target
 from chatdev.departments.verilog.tracing.findings import TraceFindings, find_causes
-from chatdev.departments.verilog.tracing.history import Past
-from chatdev.departments.verilog.tracing.levels import SignalReport, Watch
+from chatdev.departments.verilog.tracing.levels import Past, SignalReport, Watch
 from chatdev.departments.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
-from chatdev.departments.verilog.waveform.picture import draw_diagram
-from chatdev.departments.verilog.waveform.table import render_table
+from chatdev.departments.verilog.waveform.picture import draw_diagram, render_table
 from chatdev.departments.verilog.waveform.waves import Waves
-from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
-from chatdev.tools.function import ToolArgumentsError, tool
+from chatdev.tools.base import ToolArgumentsError, ToolContext, Verdict, throwaway_copy, tool
 from chatdev.workspace.file_tree import write_file
 
 # Which outputs were wrong, when, and in which bits: what the bench reports, with the waveform.

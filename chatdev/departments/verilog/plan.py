@@ -15,11 +15,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chatdev.departments.verilog.messages import render_report
+from chatdev.departments.verilog.compilation import render_report
 from chatdev.departments.verilog.specification import declared_names, identifiers, listed_ports
 from chatdev.errors import MissingProgram, ToolError
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, tool
 
 _Shape = TypeVar("_Shape", bound=BaseModel)
 _QUOTED = 4  # words in a row that make a quotation, or all of a shorter source, but two at least

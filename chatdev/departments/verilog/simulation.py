@@ -33,19 +33,20 @@ from chatdev.departments.verilog.compilation import (
     REFERENCE,
     SIMULATING,
     CompileResult,
+    Message,
     SimulatorRun,
     as_bytes,
+    output_messages,
+    port_messages,
+    render_text,
 )
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.lint import lint, outside_names
-from chatdev.departments.verilog.messages import Message, output_messages, port_messages, render_text
 from chatdev.departments.verilog.simulators import compile_files, run_program
 from chatdev.departments.verilog.slang import Instance, find_checks, find_instances
-from chatdev.departments.verilog.source_text import drop_comments, unit_names
-from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target
-from chatdev.departments.verilog.waveform.comparison import merge_reference
-from chatdev.departments.verilog.waveform.differences import Difference, Differences, find_differences
+from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target, drop_comments, unit_names
+from chatdev.departments.verilog.waveform.comparison import Difference, Differences, find_differences, merge_reference
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.base import ProcessLimits, Sandbox

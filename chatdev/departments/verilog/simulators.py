@@ -14,12 +14,12 @@ from chatdev.departments.verilog.compilation import (
     SIMULATING,
     WAVES,
     CompileResult,
+    Message,
     SimulatorRun,
     as_bytes,
     ending_of,
     sort_compilation,
 )
-from chatdev.departments.verilog.messages import Message
 from chatdev.departments.verilog.target import USUAL, VERILATOR, Target
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox
 from chatdev.workspace.file_tree import write_tree

@@ -11,16 +11,15 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from chatdev.departments.verilog.bench import HiddenBench, read_target
+from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.design.design import Port
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
-from chatdev.departments.verilog.messages import Message
 from chatdev.departments.verilog.port_lines import ONE_BIT, UNKNOWN, ListedPort, bits_of
 from chatdev.departments.verilog.port_list import read_ports
 from chatdev.departments.verilog.target import TOP, USUAL, Target
 from chatdev.errors import ToolError
-from chatdev.tools.base import ToolContext
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, tool
 
 _SPEAKS_OF_PORTS = re.compile(
     r"\b(?:in|out)puts?\b|\bports?\b|\bmodul[eo]?\b|\b(?:ein|aus)g[aä]ng|\bentr(?:ée|ada)|\bs(?:ortie|alida|aída)"

@@ -17,8 +17,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from chatdev.departments.verilog.compilation import BENCH, COMPILING, GIVEN, PROGRAM, WAVES
-from chatdev.departments.verilog.messages import Message, words_of_verilator
+from chatdev.departments.verilog.compilation import BENCH, COMPILING, GIVEN, PROGRAM, WAVES, Message, words_of_verilator
 from chatdev.errors import MissingProgram
 from chatdev.paths import cache_dir
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob

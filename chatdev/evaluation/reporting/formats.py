@@ -11,8 +11,7 @@ from datetime import date
 from typing import Any
 
 from chatdev.engine.budget import count_noun
-from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES, MeanEstimate
-from chatdev.evaluation.reporting.study_results import Results
+from chatdev.evaluation.reporting.study_results import LEVEL, RESAMPLES, MeanEstimate, Results
 from chatdev.version import __version__
 
 _LISTED = 10  # failed jobs

@@ -14,8 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from chatdev.engine.budget import count_noun
 from chatdev.evaluation import plots
 from chatdev.evaluation.reporting.formats import floor_sentence, format_interval, format_mean
-from chatdev.evaluation.reporting.statistics import LEVEL, RESAMPLES, Difference, MeanEstimate
-from chatdev.evaluation.reporting.study_results import Results
+from chatdev.evaluation.reporting.study_results import LEVEL, RESAMPLES, Difference, MeanEstimate, Results
 
 _PUBLISHED = (("GPT-Engineer", 0.1419), ("MetaGPT", 0.1523), ("ChatDev", 0.3953))  # ChatDev, ACL 2024, table 1
 

@@ -19,8 +19,7 @@ from chatdev.department import installed_companies
 from chatdev.errors import ChatDevError, MissingProgram, ToolError
 from chatdev.paths import data_dir
 from chatdev.secrets import scrub
-from chatdev.tools.base import ToolContext, render_file
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, render_file, tool
 from chatdev.workspace.file_tree import explain_os_errors
 
 RETRIEVERS = "retrievers"

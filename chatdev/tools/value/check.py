@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chatdev.errors import ToolError
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, Verdict, tool
 
 _LIMITS = ("least_words", "options")
 _SHOWN = 80  # characters of a value in a report

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from benchmarks.process.pools import PHASES, random_names, random_tree
 from benchmarks.process.read_description import read_description
-from chatdev.departments.process.describe import describe
 from chatdev.departments.process.process_tree import (
     SILENT,
     ProcessTree,
+    describe,
     from_plain,
     loop,
     normalise,

@@ -12,9 +12,9 @@ import pytest
 from benchmarks.process import local_cycle, oracle, rediscovery, replay, simulated
 from benchmarks.process.pools import PHASES
 from benchmarks.study import read_results
-from chatdev.departments.process.describe import describe
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_company import Experience
+from chatdev.departments.process.process_tree import describe
 
 PAGE = oracle.PAGE.read_text(encoding="utf-8")
 

@@ -12,13 +12,16 @@ from benchmarks.process import replay
 from benchmarks.process.pools import PHASES
 from chatdev.departments.process.pool import (
     MOST_LEARNT,
+    STRATEGIES,
     PoolEntry,
+    choose,
     choose_best,
     count_instances,
     filter_entries,
     measure_diversity,
+    plan_replays,
+    uct_value,
 )
-from chatdev.departments.process.replay_strategy import STRATEGIES, choose, plan_replays, uct_value
 from chatdev.errors import ConfigError
 
 GOOD, DOUBTFUL, BAD = PoolEntry(("a",), 10, 9), PoolEntry(("b",), 2, 1), PoolEntry(("c",), 8, 0)

@@ -14,8 +14,7 @@ from chatdev.departments.simulink.views import MOST_BLOCKS, blocks, describe_blo
 from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
-from chatdev.tools.base import ToolContext, render_file
-from chatdev.tools.function import ToolArgumentsError
+from chatdev.tools.base import ToolArgumentsError, ToolContext, render_file
 
 KNOWLEDGE = bundled_folder("company_config") / "simugen" / "knowledge"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatdev.departments.software.reading.placeholders import placeholders
+from chatdev.departments.software.reading.static import placeholders
 
 
 def found(code: str, path: str = "main.py") -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.software.foreign_requests import try_program
-from chatdev.departments.software.cases.shell import join_lines
+from chatdev.departments.software.cases.case import join_lines
 from tests.departments.software.request_cases import cases, only, prints
 
 SUM = {"arguments": [], "stdin": "3\n4\n", "prints": "7"}

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.verilog.compilation import error_class
+from chatdev.departments.verilog.compilation import Message, error_class, outcomes
 from chatdev.departments.verilog.icarus import read_messages
-from chatdev.departments.verilog.messages import Message, outcomes
 from chatdev.departments.verilog.simulators import read_compilation
 from chatdev.sandbox.base import Execution
 from tests.departments.verilog.small import HEADER, Desk

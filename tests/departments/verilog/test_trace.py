@@ -13,7 +13,7 @@ from chatdev.departments.verilog import mismatch
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.simulation import simulate_answer
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.function import ToolArgumentsError
+from chatdev.tools.base import ToolArgumentsError
 from tests.departments.verilog.designs import LOCK, UNIT, Sample
 from tests.departments.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev.departments.verilog import verilator
-from chatdev.departments.verilog.messages import Message
+from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.simulators import compile_files
 from chatdev.departments.verilog.target import Target
 from chatdev.errors import MissingProgram, ToolError

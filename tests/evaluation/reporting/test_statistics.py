@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.evaluation.reporting.statistics import MeanEstimate, difference, estimate
+from chatdev.evaluation.reporting.study_results import MeanEstimate, difference, estimate
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 

@@ -9,10 +9,8 @@ from chatdev.departments.software.cases.case import MOST_CASES, MOST_STARTS, cas
 from chatdev.departments.software.cases.copied import copied_cases, example_lines, examples, plan_lines, starts_of
 from chatdev.departments.software.cases.extract import read_request
 from chatdev.departments.software.knowledge import importable
-from chatdev.departments.software.reading.placeholders import placeholders
-from chatdev.departments.software.reading.python_writing import written_names
-from chatdev.departments.software.reading.slips import mend_python
-from chatdev.departments.software.reading.static import data_errors, packages_needed, undefined_names
+from chatdev.departments.software.reading.python_reader import mend_python, written_names
+from chatdev.departments.software.reading.static import data_errors, packages_needed, placeholders, undefined_names
 from chatdev.departments.software.request import kind_wanted, language_wanted
 from chatdev.departments.software.toolchains.toolchain import insert_preamble, judge_page, missing_files
 from chatdev.departments.software.toolchains.verdict import Finding as VerdictFinding
@@ -22,9 +20,8 @@ from chatdev.errors import UnsafePath
 from chatdev.packages.imports import imports, requirements
 from chatdev.packages.index import wheels_of
 from chatdev.sandbox.base import Execution
-from chatdev.workspace.excerpt import excerpt
 from chatdev.workspace.languages import is_startable, language_of, unsupported_languages
-from chatdev.workspace.python_errors import last_traceback, stable_text, syntax_errors
+from chatdev.workspace.python_errors import excerpt, last_traceback, stable_text, syntax_errors
 from chatdev.workspace.snapshot import Software, collisions, find_entry, safe_path
 from tests.fuzz.readers.reader import Reader, value_in
 from tests.fuzz.readers.replies import PYTHON

@@ -12,8 +12,7 @@ from typing import Any
 
 import z3
 
-from chatdev.departments.plc.proof.invariants import find_invariants
-from chatdev.departments.plc.proof.loop_facts import LoopFacts
+from chatdev.departments.plc.proof.invariants import LoopFacts, find_invariants
 from chatdev.departments.plc.proof.properties import (
     ASSERTION,
     MONITORS,

@@ -16,9 +16,18 @@ from typing import Any, TypeAlias
 
 import z3
 
-from chatdev.departments.plc.proof.loop_summary import TURNS, Carried, LoopSummary, comparisons_in, widen
 from chatdev.departments.plc.proof.properties import ENDS_RUN
-from chatdev.departments.plc.proof.symbolic_values import Parts, Values, kept_variables, values_of
+from chatdev.departments.plc.proof.symbolic_values import (
+    TURNS,
+    Carried,
+    LoopSummary,
+    Parts,
+    Values,
+    comparisons_in,
+    kept_variables,
+    values_of,
+    widen,
+)
 from chatdev.departments.plc.proof.terms import BOOL, Term, both, choose, either, is_known, is_same, negate, symbol
 from chatdev.departments.plc.st import core
 from chatdev.departments.plc.st.core import MOST_TURNS, Place, Routine, Scalar, Span, Statement, Variable

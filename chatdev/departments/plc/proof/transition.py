@@ -14,10 +14,10 @@ from typing import Any
 import z3
 
 from chatdev.departments.plc.proof import terms
-from chatdev.departments.plc.proof.loop_summary import LoopSummary
 from chatdev.departments.plc.proof.symbolic_scan import SymbolicScan
 from chatdev.departments.plc.proof.symbolic_values import (
     Fault,
+    LoopSummary,
     entry_variables,
     refuse_too_large,
     scalars_of,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chatdev.departments.plc.simulation import arithmetic
+from chatdev.departments.plc.simulation import values as arithmetic
 from chatdev.departments.plc.simulation.layout import TooDeep, all_variables, begin_routine, duplicate, overwrite
 from chatdev.departments.plc.simulation.python_source import Expressions, FaultKind, generate
 from chatdev.departments.plc.simulation.values import WrongValue, bounds, fit

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from chatdev.departments.plc.st.core import Call, Constant, Convert, Expression, Operation, Scalar, Type, Value
-from chatdev.departments.plc.st.functions import FUNCTIONS
-from chatdev.departments.plc.st.scalars import (
+from chatdev.departments.plc.st.functions import (
     DINT,
+    FUNCTIONS,
     GREATEST_REAL,
     INT,
     LINT,

@@ -22,16 +22,18 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target
-from chatdev.departments.plc.st.functions import FUNCTIONS, OPERATORS, StandardFunction
-from chatdev.departments.plc.st.scalars import (
+from chatdev.departments.plc.st.functions import (
     BOOL,
     DINT,
+    FUNCTIONS,
     LOOSE_INT,
     LOOSE_REAL,
     LREAL,
+    OPERATORS,
     REAL,
     SCALARS,
     TIME,
+    StandardFunction,
     describe_type,
     is_loose,
     unite,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import Array, Bit, Constant, Expression, Field, Place, Record, Scalar, Variable
 from chatdev.departments.plc.st.diagnostics import find_nearest
-from chatdev.departments.plc.st.scalars import BOOL, LINT, describe_type
+from chatdev.departments.plc.st.functions import BOOL, LINT, describe_type
 from chatdev.departments.plc.st.scope import Scope, constant_of
 from chatdev.departments.plc.st.syntax import Invocation, Member, Name, Node, Subscript
 

@@ -19,14 +19,14 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant
-from chatdev.departments.plc.st.functions import keep_bits
-from chatdev.departments.plc.st.scalars import (
+from chatdev.departments.plc.st.functions import (
     DINT,
     INT,
     SCALARS,
     UNSUPPORTED,
     base_of,
     describe_type,
+    keep_bits,
     range_of,
     round_real,
 )

@@ -39,8 +39,8 @@ from chatdev.departments.plc.st.elaborate_expression import (
 )
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target
 from chatdev.departments.plc.st.elaborate_type import Types, elaborate_initial
+from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, range_of
 from chatdev.departments.plc.st.run_clocks import run_clocks
-from chatdev.departments.plc.st.scalars import BOOL, SCALARS, describe_type, fit_constant, range_of
 from chatdev.departments.plc.st.scope import MOST_ELEMENTS, MOST_LOOPS, Reject, Scope, Signature, World
 from chatdev.departments.plc.st.syntax import (
     Assignment,

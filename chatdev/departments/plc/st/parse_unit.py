@@ -7,8 +7,7 @@ from typing import Literal
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Findings, Fix
-from chatdev.departments.plc.st.parse_expression import parse_expression, parse_literal, take_name
-from chatdev.departments.plc.st.parse_statement import parse_statements
+from chatdev.departments.plc.st.parse_statement import parse_expression, parse_literal, parse_statements, take_name
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,

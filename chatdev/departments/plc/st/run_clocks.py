@@ -20,7 +20,7 @@ from chatdev.departments.plc.st.core import (
     Routine,
     Type,
 )
-from chatdev.departments.plc.st.scalars import SCALARS
+from chatdev.departments.plc.st.functions import SCALARS
 
 _CLOCK, _SINCE = "time_since_call__", "since"
 _TIME, _INDEX = SCALARS["time"], SCALARS["dint"]

@@ -1,21 +1,42 @@
-"""The stages of a development: each is planned once, written down, run as a batch, and counted in the pool once."""
+"""The stages of a development: each is planned once, written down, run as a batch, and counted in the pool once; and
+what its rows say."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
+from statistics import fmean
 from typing import Any
 
-from chatdev.departments.process.development.planned_tasks import PlannedTask, read_planned, write_planned
-from chatdev.departments.process.instances import MOST_PHASES
-from chatdev.departments.process.pool import NOT_DEVELOPED, InstanceOutcome, InstancePool
+from chatdev.departments.process.development.planned_tasks import (
+    DEVELOPS_NOTHING,
+    PlannedTask,
+    plan_tasks,
+    read_planned,
+    write_planned,
+)
+from chatdev.departments.process.instances import MOST_PHASES, format_instance
+from chatdev.departments.process.pool import (
+    NOT_DEVELOPED,
+    InstanceOutcome,
+    InstancePool,
+    count_outcomes,
+    measure_diversity,
+    plan_replays,
+)
+from chatdev.departments.process.process_company import Experience, ProcessCompany, gather_experience
 from chatdev.departments.process.process_tree import Instance
 from chatdev.errors import ConfigError
+from chatdev.evaluation.reporting.study_results import MeanEstimate, estimate
 from chatdev.evaluation.study import DataSet
+from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import MODEL_SIGN, Variant
+from chatdev.plain_file import read_named
 from chatdev.plain_values import load_json
 from chatdev.workspace.file_tree import explain_os_errors, write_file
 
@@ -139,3 +160,124 @@ def name_temperature(variant: Variant, temperature: float | None) -> Variant:
 def latest_tasks(outcomes: Sequence[InstanceOutcome]) -> Mapping[tuple[str, ...], str]:
     """For each instance the task that it was last run for."""
     return {outcome.instance: outcome.task for outcome in outcomes if outcome.was_run}
+
+
+# What the stages of Think-on-Process develop: proposals that learn from the pool, instances that are run again.
+
+
+def learn(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], chance: Random, *,
+          with_text: bool = True) -> Experience:
+    """What the outcomes teach; where none was a success, the examples by the company's author."""
+    found = gather_experience(count_outcomes(outcomes), company.default, "the pool", chance=chance)
+    found = found or company.first_experience(chance)
+    return found if with_text else replace(found, text="")
+
+
+def plan_proposals(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], seed: str, *,
+                   with_text: bool = True, develops: bool = True, group: str = "") -> tuple[PlannedTask, ...]:
+    """A proposal for each task (which may come several times), each with examples of its own, drawn by `seed`."""
+    nothing = {} if develops else DEVELOPS_NOTHING
+    inputs = [{"experience": learn(company, outcomes, Random(f"{seed}/{number}"), with_text=with_text).to_json(),
+               **nothing} for number in range(len(tasks))]
+    return plan_tasks(tasks, inputs, group)
+
+
+def plan_given(company: ProcessCompany, process: str, tasks: Sequence[Task]) -> tuple[PlannedTask, ...]:
+    """One process for every task. Raises ConfigError where it could not be run."""
+    instance = company.read(process)
+    if faults := company.check(instance):
+        raise ConfigError(f"this process cannot be run: {'; '.join(fault.describe() for fault in faults)}")
+    return plan_tasks(tasks, [{"process": format_instance(instance)}] * len(tasks))
+
+
+def plan_replay(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], seed: str,
+                strategy: str, count: int) -> tuple[PlannedTask, ...]:
+    """So many instances of the pool, each for the task that it was last run for (where that is not among `tasks`: for
+    one drawn by `seed`). Raises ConfigError where nothing of the pool can be replayed."""
+    last, entries = latest_tasks(outcomes), company.list_replayable(outcomes)
+    chance, known = Random(seed), {task.id: task for task in tasks}
+    chosen = plan_replays(strategy, entries, count, chance)
+    replayed = [known.get(last[instance]) or chance.choice(list(tasks)) for instance in chosen]
+    return plan_tasks(replayed, [{"process": format_instance(instance)} for instance in chosen])
+
+
+def read_proposals(company: ProcessCompany, file: Path, tasks: Sequence[Task]) -> tuple[PlannedTask, ...]:
+    """The processes that `chatdev process generate --output` wrote, with their tasks. Raises ConfigError."""
+    known = {task.id: task for task in tasks}
+    try:
+        lines = load_json(read_named(file).decode("utf-8"))
+        chosen = [(known.get(str(line["task"])), str(line["process"])) for line in lines]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{file} holds no proposals ({type(error).__name__}: {str(error)[:120]}); write them with "
+                          "`chatdev process generate --output FILE`") from None
+    if not chosen or any(task is None for task, _ in chosen):
+        raise ConfigError(f"{file} names tasks that --tasks does not, or none; give the --tasks that `generate` had")
+    planned = [plan_given(company, process, [task])[0] for task, process in chosen if task]
+    return tuple(replace(one, number=number) for number, one in enumerate(planned, 1))
+
+
+def require_text(company: ProcessCompany, outcomes: Sequence[InstanceOutcome]) -> None:
+    """Raise ConfigError where a pool has no instance to learn from."""
+    if not learn(company, outcomes, Random(0)).text:
+        raise ConfigError("no instance of the pool succeeds often enough, so there is no text to show; begin with "
+                          "`chatdev process develop`")
+
+
+# What the rows of a stage say: how many proposals could be run, how different they were, how many led to software.
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """`proposals` are all that models proposed, `legal` the share of them that could be run; `faults` counts why the
+    others could not. `distinct` instances came of the legal ones, on average so far from the default (`diversity`,
+    equation 5). Of `developed` softwares, `success` is the share that passed its trial, `starts` that starts, `solved`
+    that passes all hidden checks (None: there are none)."""
+
+    proposals: int
+    legal: float | None
+    faults: Mapping[str, int]
+    distinct: int
+    diversity: float | None
+    developed: int
+    success: MeanEstimate
+    starts: MeanEstimate
+    solved: MeanEstimate
+    tokens: float | None
+
+
+def summarise(rows: Rows, default: Instance) -> Summary:
+    """The summary of these runs; `default` is the default instance."""
+    refused, legal = _divide_proposals(rows)
+    developed = [row for row in rows if "executability" in row and row["instance"]]
+    success, starts, solved = (_estimate(developed, name) for name in ("succeeded", "executability", "solved"))
+    return Summary(
+        proposals=len(refused) + len(legal), legal=_mean([0] * len(refused) + [1] * len(legal)),
+        faults=Counter(kind for one in refused for kind in one["kinds"]), distinct=len(set(legal)),
+        diversity=_mean([measure_diversity(one, default).mean for one in legal]),
+        developed=len(developed), success=success, starts=starts, solved=solved,
+        tokens=_mean([row["tokens"] for row in rows]))
+
+
+def _divide_proposals(rows: Rows) -> tuple[list[Mapping[str, Any]], list[Instance]]:
+    """The proposals that were refused, with the reasons, and the instances that could be run."""
+    proposed = [row for row in rows if row["proposed"]]
+    return ([one for row in proposed for one in row["refused"]],
+            [tuple(row["instance"]) for row in proposed if row["fits"]])
+
+
+def _estimate(rows: Rows, name: str) -> MeanEstimate:
+    return estimate([float(row[name]) for row in rows if row.get(name) is not None])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
+
+
+def group_rows(rows: Iterable[Mapping[str, Any]], key: str) -> dict[str, list[Mapping[str, Any]]]:
+    """The rows by the text of a field, in the order in which its values come."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(str(row[key]), []).append(row)
+    return groups

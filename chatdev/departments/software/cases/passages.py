@@ -8,7 +8,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 
-from chatdev.departments.software.cases.case import PROMPT, TypedCommand, read_command, read_shell, split_words
+from chatdev.departments.software.cases.case import (
+    PROMPT,
+    TypedCommand,
+    join_lines,
+    read_command,
+    read_shell,
+    split_words,
+)
 from chatdev.departments.software.cases.layout import (
     Block,
     Passage,
@@ -20,7 +27,6 @@ from chatdev.departments.software.cases.layout import (
     without_margin,
 )
 from chatdev.departments.software.cases.sentences import Sentences, command_in_prose, start_passage, strip_marks
-from chatdev.departments.software.cases.shell import join_lines
 from chatdev.departments.software.cases.wording import (
     COLONS,
     ENDS,

@@ -11,7 +11,7 @@ from operator import mul
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from chatdev.departments.software.reading.placeholders import placeholders
+from chatdev.departments.software.reading.static import placeholders
 from chatdev.errors import MissingProgram
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import ColumnSet

@@ -8,10 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from chatdev.departments.software import knowledge
-from chatdev.departments.software.reading.slips import mend_python
+from chatdev.departments.software.reading.python_reader import mend_python
 from chatdev.departments.software.reading.static import all_written_names
-from chatdev.tools.base import ToolContext, template
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, template, tool
 
 _STORES = (".txt", ".csv")
 

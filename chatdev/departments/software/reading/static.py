@@ -1,5 +1,5 @@
 """What is known of software without running it: `software.compiles` (files that cannot be read, names that Python uses
-and defines nowhere) and `software.packages` (what must be installed)."""
+and defines nowhere), `software.packages` (what must be installed) and `software.complete` (what was left for later)."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ import functools
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from chatdev.departments.software import knowledge
-from chatdev.departments.software.reading.python_writing import written_names
+from chatdev.departments.software.reading.python_reader import unfinished_comments, unfinished_parts, written_names
 from chatdev.packages import known_modules
 from chatdev.packages.imports import imports, third_party_names
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.function import tool
-from chatdev.workspace.excerpt import code_lines
+from chatdev.tools.base import ToolContext, Verdict, tool
 from chatdev.workspace.languages import captures, has_python, matches, page_entry
-from chatdev.workspace.python_errors import SourceError, line_text, syntax_errors
-from chatdev.workspace.python_reading import undefined_uses
+from chatdev.workspace.python_errors import SourceError, code_lines, line_text, syntax_errors
+from chatdev.workspace.python_facts import undefined_uses
 from chatdev.workspace.snapshot import is_test
 
 _WITH_COMMENTS = re.compile(r"(?:^|/)(?:[jt]sconfig(?:\.[\w-]+)*\.json$|\.\w[\w-]*/|\.\w+rc\.json$)")
@@ -158,3 +157,56 @@ def _python_packages(files: Mapping[str, bytes]) -> set[str]:
 @functools.cache
 def _rows() -> Mapping[str, tuple[_Sources, ...]]:
     return {file: tuple(_Sources(**row) for row in rows) for file, rows in knowledge.package_files().items()}
+
+
+# Finding code that was left for later, for `software.complete` and for the measure of completeness.
+
+_SOURCES = {".js", ".ts", ".jsx", ".tsx", ".c", ".h", ".cc", ".cpp", ".hpp", ".java", ".go", ".rs", ".sh", ".html",
+            ".css", ".v", ".sv", ".st", ".rb", ".php", ".cs", ".kt", ".swift"}
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """Something left for later: where, and what."""
+
+    path: str
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.what}"
+
+
+@tool(reads=("software",))
+def complete(ctx: ToolContext) -> Verdict:
+    """Look for functions without a body and for comments that announce missing work."""
+    if not ctx.software:
+        return Verdict(False, "There are no files yet.")
+    found = placeholders(ctx.software)
+    if not found:
+        return Verdict(True, "Every function has a body.", score=1.0)
+    shown = "\n".join(map(str, found[:_SHOWN]))
+    more = f"\nand {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return Verdict(False, shown + more, score=1 / (1 + len(found)), evidence={"placeholders": len(found)})
+
+
+def placeholders(software: Mapping[str, bytes]) -> list[Placeholder]:
+    """All placeholders of a software, file by file. Files that do not parse are judged by their comments alone."""
+    found: list[Placeholder] = []
+    for path, data in sorted(software.items()):
+        suffix = PurePosixPath(path).suffix.lower()
+        text = data.decode("utf-8", "replace")
+        if suffix == ".py":
+            found += _python_placeholders(path, text)
+        elif suffix in _SOURCES:
+            found += (Placeholder(path, line, what) for line, what in unfinished_comments(text, suffix))
+    return found
+
+
+def _python_placeholders(path: str, text: str) -> Iterator[Placeholder]:
+    try:
+        found = unfinished_parts(text, path)
+    except SyntaxError:
+        found = unfinished_comments(text, ".py")
+    yield from (Placeholder(path, line, what) for line, what in found)

@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Self
 
 from chatdev.departments.software.cases.case import Start
-from chatdev.departments.software.drivers.drive import VISIT, Driven, drive
-from chatdev.departments.software.drivers.step import Step
+from chatdev.departments.software.drivers.step import VISIT, Driven, Step, drive
 from chatdev.packages.interpreter import interpreter
 from chatdev.packages.program import DISPLAY
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob

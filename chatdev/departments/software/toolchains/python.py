@@ -12,8 +12,7 @@ from typing import Any
 
 from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.cases.copied import PYTHON_COMMAND
-from chatdev.departments.software.drivers.drive import Driven
-from chatdev.departments.software.drivers.step import Step
+from chatdev.departments.software.drivers.step import Driven, Step
 from chatdev.departments.software.reading.static import all_written_names, data_errors, undefined_names
 from chatdev.departments.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
 from chatdev.departments.software.toolchains.project import drive_service, drive_window

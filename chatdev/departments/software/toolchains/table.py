@@ -10,8 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from chatdev.departments.software.cases.case import Start
-from chatdev.departments.software.drivers.drive import Driven
-from chatdev.departments.software.drivers.step import Step
+from chatdev.departments.software.drivers.step import Driven, Step
 from chatdev.departments.software.reading.static import data_errors
 from chatdev.departments.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
 from chatdev.departments.software.toolchains.project import Project, drive_service, drive_window, find_program

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 from chatdev.departments.software.cases.case import Start
-from chatdev.departments.software.drivers.drive import Driven
-from chatdev.departments.software.drivers.step import Step
+from chatdev.departments.software.drivers.step import Driven, Step
 from chatdev.departments.software.toolchains.own_tests import OwnTests
 from chatdev.departments.software.toolchains.project import drive_page
 from chatdev.departments.software.toolchains.python import PythonToolchain

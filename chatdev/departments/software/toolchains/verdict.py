@@ -14,8 +14,7 @@ from typing import Any
 from chatdev.departments.software import knowledge
 from chatdev.sandbox.base import Execution
 from chatdev.tools.base import ToolContext, Verdict, template
-from chatdev.workspace.excerpt import excerpt
-from chatdev.workspace.python_errors import Trace, last_traceback, stable_text
+from chatdev.workspace.python_errors import Trace, excerpt, last_traceback, stable_text
 
 _FRAMES = 6
 _TAIL_LINES, _TAIL_CHARACTERS = 15, 1500

@@ -22,8 +22,7 @@ from chatdev.departments.software.cases.case import (
     texts_by_path,
 )
 from chatdev.departments.software.cases.sentences import named_buttons, named_routes
-from chatdev.departments.software.drivers.drive import Driven
-from chatdev.departments.software.drivers.step import Step, read_steps
+from chatdev.departments.software.drivers.step import Driven, Step, read_steps
 from chatdev.departments.software.drivers.texts import is_same, plain_label
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.departments.software.toolchains.verdict import Finding

@@ -15,8 +15,7 @@ from chatdev.departments.software.cases.copied import PYTHON_COMMAND, copied_cas
 from chatdev.departments.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
 from chatdev.departments.software.cases.refusals import Facts
 from chatdev.departments.software.cases.wording import FILE_NAME, is_all_of, is_form, wording
-from chatdev.tools.base import ToolContext
-from chatdev.tools.function import tool
+from chatdev.tools.base import ToolContext, tool
 from chatdev.workspace.languages import languages
 
 MOST_TRIED = 60  # starts of all cases; one that does not end takes seconds

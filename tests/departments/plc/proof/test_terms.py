@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from chatdev.departments.plc.proof.terms import STANDARD, Inexpressible, convert, fold, lift, operate, overflows, power
 from chatdev.departments.plc.st.core import Scalar
-from chatdev.departments.plc.st.functions import FUNCTIONS
-from chatdev.departments.plc.st.scalars import BOOL, DINT, INT, LREAL, REAL, SCALARS
+from chatdev.departments.plc.st.functions import BOOL, DINT, FUNCTIONS, INT, LREAL, REAL, SCALARS
 
 SINT, WORD, UINT = SCALARS["sint"], SCALARS["word"], SCALARS["uint"]
 FIXED = {"BOOL": BOOL, "DINT": DINT}

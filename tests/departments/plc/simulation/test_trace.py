@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chatdev.departments.plc.simulation.trace import Columns, WrongTrace, columns_of, read_trace, run_trace, write_trace
 from chatdev.departments.plc.simulation.values import read_text, write_text
-from chatdev.departments.plc.st.scalars import SCALARS
+from chatdev.departments.plc.st.functions import SCALARS
 from tests.departments.plc.simulation.sources import LOOPS, MOTOR, program
 
 WHOLE = program(MOTOR)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chatdev.departments.plc.st.core import Assign, Branch, Constant, Convert, Loop, Operation, Program, Statement
-from chatdev.departments.plc.st.functions import FUNCTIONS
+from chatdev.departments.plc.st.functions import FUNCTIONS, SCALARS
 from chatdev.departments.plc.st.reading import read_program
-from chatdev.departments.plc.st.scalars import SCALARS
 
 DIALECT = """
 TYPE Color : (Red, Green, Blue := 7, Last) := Green; END_TYPE

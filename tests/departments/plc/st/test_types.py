@@ -11,8 +11,8 @@ from benchmarks.plc.conformance import refuses
 from chatdev.departments.plc.simulation.machine import Machine
 from chatdev.departments.plc.st.core import IEC, Assign, Dialect, Scalar
 from chatdev.departments.plc.st.diagnostics import Diagnostic
+from chatdev.departments.plc.st.functions import SCALARS, unite
 from chatdev.departments.plc.st.reading import read_program
-from chatdev.departments.plc.st.scalars import SCALARS, unite
 
 COUNTED = [*standard.SIGNED, *standard.UNSIGNED, *standard.BITS]
 VARIABLES = """VAR raw, i, j : INT := 7; d : DINT := 100000; u : UINT := 40000; us : USINT; ul : ULINT; r : REAL := 2.0;

@@ -6,8 +6,7 @@ import pytest
 
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.records import Part
-from chatdev.departments.verilog.tracing.history import History
-from chatdev.departments.verilog.tracing.levels import Trace, Watch, signal_reports
+from chatdev.departments.verilog.tracing.levels import History, Trace, Watch, signal_reports
 from chatdev.departments.verilog.tracing.search import trace_outputs
 from tests.departments.verilog.tracing.histories import history_of
 

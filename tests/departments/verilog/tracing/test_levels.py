@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from chatdev.departments.verilog.design.design import Design
-from chatdev.departments.verilog.tracing.history import History
-from chatdev.departments.verilog.tracing.levels import SignalReport, Watch, signal_reports
+from chatdev.departments.verilog.tracing.levels import History, SignalReport, Watch, signal_reports
 from chatdev.departments.verilog.tracing.search import trace_outputs
 from tests.departments.verilog.tracing.histories import history_of
 

@@ -13,7 +13,7 @@ from chatdev.departments.verilog.waveform.comparison import (
     short_names,
     value_text,
 )
-from chatdev.departments.verilog.waveform.table import render_table
+from chatdev.departments.verilog.waveform.picture import render_table
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from tests.departments.verilog.waveform.conftest import Drawn
 
