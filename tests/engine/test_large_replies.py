@@ -33,14 +33,17 @@ def _client() -> None:
 
 def is_reading(parent_pid: int) -> bool:
     """Whether the process has a child that reads, and has used a processor for a while."""
-    for task in Path(f"/proc/{parent_pid}/task").iterdir():
-        for pid in (task / "children").read_text().split():
-            with suppress(FileNotFoundError, ProcessLookupError):  # it ended between two looks
-                if b"chatdev.isolation.child" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-                    if int(fields[11]) + int(fields[12]) > 0.3 * os.sysconf("SC_CLK_TCK"):
-                        return True
+    with suppress(FileNotFoundError, ProcessLookupError):  # a thread or a child that ended between two looks
+        return any(_is_reader(pid) for task in Path(f"/proc/{parent_pid}/task").iterdir()
+                   for pid in (task / "children").read_text().split())
     return False
+
+
+def _is_reader(pid: str) -> bool:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    used = int(fields[11]) + int(fields[12])
+    return b"chatdev.isolation.child" in Path(f"/proc/{pid}/cmdline").read_bytes() and (
+        used > 0.3 * os.sysconf("SC_CLK_TCK"))
 
 
 def test_minutes_end_the_reading_of_a_large_reply(studio: Studio) -> None:
