@@ -37,8 +37,8 @@ from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.mismatch import wrong_outputs
 from chatdev.departments.verilog.simulation import simulate_examined
-from chatdev.departments.verilog.tracing.levels import History, Watch
 from chatdev.departments.verilog.tracing.search import narrowest_trace, trace_outputs
+from chatdev.departments.verilog.tracing.trace import History, Watch
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.kinds import find_sandbox
 

@@ -13,7 +13,7 @@ READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/departments/software/reading/python_reader.py",
     "chatdev/departments/verilog/design/source.py", "chatdev/departments/verilog/design/facts.py",
     "chatdev/departments/verilog/design/slips.py", "chatdev/departments/verilog/slang.py",
-    "chatdev/departments/verilog/tracing/findings.py",
+    "chatdev/departments/verilog/tracing/isolated_trace.py",
     "chatdev/departments/plc/source_check.py", "chatdev/departments/plc/source_run.py",
     "chatdev/departments/plc/proof/checks.py",
 }
@@ -22,7 +22,7 @@ BELOW = {  # what readers stand on: called in the child alone
     "chatdev/departments/plc/st/slips.py",
     *(f"chatdev/departments/verilog/{name}.py" for name in (
         "design/elaborate", "design/records", "design/reads", "design/design", "design/mistakes",
-        "tracing/levels", "tracing/drivers", "tracing/search")),
+        "tracing/trace", "tracing/drivers", "tracing/search")),
 }
 BY_CONSENT = {"chatdev/departments/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
 GENERATORS = {"chatdev/departments/plc/simulation/machine.py"}  # compiles what it generated itself, of bounded depth

@@ -20,8 +20,8 @@ from chatdev.departments.software.toolchains.toolchain import (
 from chatdev.departments.software.toolchains.verdict import Finding, prior_state, verdict
 from chatdev.departments.software.trial.agreed import AgreedTrial, find_faults, read_checks, try_checks
 from chatdev.departments.software.trial.plan import Plan, any_command, plan_of
-from chatdev.departments.software.trial.sense import is_at_fault, refuses_as_asked
-from chatdev.departments.software.trial.shown import (
+from chatdev.departments.software.trial.trial import try_plan
+from chatdev.departments.software.trial.trial_report import (
     Trial,
     TriedStart,
     show_case,
@@ -30,7 +30,7 @@ from chatdev.departments.software.trial.shown import (
     show_trial,
     show_unfit,
 )
-from chatdev.departments.software.trial.trial import try_plan
+from chatdev.departments.software.trial.unknown_output import is_at_fault, refuses_as_asked
 from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy, tool
 from chatdev.workspace.file_tree import write_file
 

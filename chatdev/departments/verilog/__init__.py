@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chatdev.department import Command, Department
 
 if TYPE_CHECKING:
-    from chatdev.departments.verilog.tracing.levels import Trace
+    from chatdev.departments.verilog.tracing.trace import Trace
 
 __all__ = ["department", "trace_drivers"]
 
@@ -53,8 +53,8 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
     """
     from chatdev.departments.verilog.design.design import Design
     from chatdev.departments.verilog.target import Target
-    from chatdev.departments.verilog.tracing.levels import History, Watch
     from chatdev.departments.verilog.tracing.search import trace_outputs
+    from chatdev.departments.verilog.tracing.trace import History, Watch
     from chatdev.departments.verilog.waveform.waves import Waves
 
     design = Design.of(text, Target(top))

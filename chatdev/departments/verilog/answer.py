@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from chatdev.departments.verilog.compilation import Message, render_text, rules, word_list
-from chatdev.departments.verilog.reach import PLACED, PRINTS
+from chatdev.departments.verilog.outside_names import PLACED, PRINTS
 from chatdev.departments.verilog.target import UNIT, USUAL, Target, blank_comments, included_files, module_names
 from chatdev.errors import ToolError
 

@@ -14,7 +14,7 @@ from chatdev.departments.verilog.bench import HiddenBench, dump_everything
 from chatdev.departments.verilog.bench_report import BenchReport, Mismatch, PrintedLine
 from chatdev.departments.verilog.design.records import Part
 from chatdev.departments.verilog.mismatch import wrong_outputs
-from chatdev.departments.verilog.tracing.levels import History
+from chatdev.departments.verilog.tracing.trace import History
 from chatdev.departments.verilog.waveform.waves import Waves
 from tests.departments.verilog.small import BENCH
 

@@ -10,8 +10,8 @@ from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.lint import lint, outside_names, undriven_signals
 from chatdev.departments.verilog.specification import port_differences
-from chatdev.departments.verilog.tracing.findings import find_causes
-from chatdev.departments.verilog.tracing.levels import Past
+from chatdev.departments.verilog.tracing.isolated_trace import find_causes
+from chatdev.departments.verilog.tracing.trace import Past
 from chatdev.isolation import parent
 from tests.departments.verilog.small import RIGHT, Desk
 from tests.isolation.hostile import DIES, SPINS, SWELLS, reader_of

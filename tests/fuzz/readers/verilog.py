@@ -28,7 +28,7 @@ from chatdev.departments.verilog.plan import (
 from chatdev.departments.verilog.simulators import read_compilation
 from chatdev.departments.verilog.specification import declared_names, identifiers, listed_ports
 from chatdev.departments.verilog.target import module_names
-from chatdev.departments.verilog.tracing.levels import History
+from chatdev.departments.verilog.tracing.trace import History
 from chatdev.departments.verilog.waveform.comparison import merge_reference
 from chatdev.departments.verilog.waveform.picture import draw_diagram, render_table
 from chatdev.departments.verilog.waveform.waves import Waves

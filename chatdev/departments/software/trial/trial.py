@@ -15,8 +15,8 @@ from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Too
 from chatdev.departments.software.toolchains.verdict import Finding
 from chatdev.departments.software.trial.plan import Plan
 from chatdev.departments.software.trial.probe import Conventions, NoTimeLeft, Probe, is_done
-from chatdev.departments.software.trial.sense import carries_out_named, judge_own
-from chatdev.departments.software.trial.shown import CRASHES, Trial, TriedCase, TriedStart, Wrong
+from chatdev.departments.software.trial.trial_report import CRASHES, Trial, TriedCase, TriedStart, Wrong
+from chatdev.departments.software.trial.unknown_output import carries_out_named, judge_own
 from chatdev.errors import WorkspaceError
 
 _MANY, _FEW = 1000, 50  # lines; how often each stands there

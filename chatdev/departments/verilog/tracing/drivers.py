@@ -25,7 +25,7 @@ from chatdev.departments.verilog.design.records import (
     unique,
 )
 from chatdev.departments.verilog.design.source import name_of
-from chatdev.departments.verilog.tracing.levels import History, Level, SignalSample, Step, Wait, Watch, bits_in
+from chatdev.departments.verilog.tracing.trace import History, Level, SignalSample, Step, Wait, Watch, bits_in
 
 # Which assignments gave a signal its value: a process is run again with the values that a simulation recorded.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.records import Kind
 from chatdev.departments.verilog.tracing.drivers import Drivers
-from chatdev.departments.verilog.tracing.levels import History, Level, Trace, Watch
+from chatdev.departments.verilog.tracing.trace import History, Level, Trace, Watch
 
 _WIRES: tuple[Kind, ...] = ("port", "continuous")
 _OUTPUTS = 8  # that are followed for the one that leads to the fewest lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatdev.departments.verilog.tracing.levels import History, Past
+from chatdev.departments.verilog.tracing.trace import History, Past
 
 
 def history_of(*names: str, complete: bool = True, **steps: str) -> History:

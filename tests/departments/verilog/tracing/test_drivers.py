@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from chatdev.departments.verilog import trace_drivers
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.records import Part
-from chatdev.departments.verilog.tracing.levels import History, Trace, Watch
 from chatdev.departments.verilog.tracing.search import narrowest_trace, trace_outputs
+from chatdev.departments.verilog.tracing.trace import History, Trace, Watch
 from chatdev.errors import ToolError
 from tests.departments.verilog.tracing.histories import history_of
 

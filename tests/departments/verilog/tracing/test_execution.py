@@ -6,8 +6,8 @@ import pytest
 
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.records import Part
-from chatdev.departments.verilog.tracing.levels import History, Trace, Watch, signal_reports
 from chatdev.departments.verilog.tracing.search import trace_outputs
+from chatdev.departments.verilog.tracing.trace import History, Trace, Watch, signal_reports
 from tests.departments.verilog.tracing.histories import history_of
 
 REGISTER = """module TopModule(input clk, reset, d, output reg q);

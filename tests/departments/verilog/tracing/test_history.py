@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.departments.verilog.design.records import Part, Trigger
-from chatdev.departments.verilog.tracing.levels import History, Past, bits_in
+from chatdev.departments.verilog.tracing.trace import History, Past, bits_in
 
 WIDTHS = {"clk": 1, "count": 3, "d": 2}
 EDGES: tuple[Literal["posedge", "negedge", "change"], ...] = ("posedge", "negedge", "change")

@@ -9,8 +9,8 @@ from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.widths import Misfit
 from chatdev.departments.verilog.target import USUAL, Target
-from chatdev.departments.verilog.tracing.levels import History, Past, SignalReport, Trace, Watch, signal_reports
 from chatdev.departments.verilog.tracing.search import narrowest_trace
+from chatdev.departments.verilog.tracing.trace import History, Past, SignalReport, Trace, Watch, signal_reports
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.isolation.isolate import isolate
 

@@ -13,7 +13,7 @@ from chatdev.departments.software.cases.wording import is_concrete, is_form, say
 from chatdev.departments.software.toolchains.verdict import Finding, shows_usage
 from chatdev.departments.software.trial.plan import Plan
 from chatdev.departments.software.trial.probe import LACKS, OF_ARGUMENTS, Conventions, NoTimeLeft, Probe, is_done
-from chatdev.departments.software.trial.shown import TriedCase, TriedStart
+from chatdev.departments.software.trial.trial_report import TriedCase, TriedStart
 from chatdev.errors import WorkspaceError
 
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chatdev.departments.verilog.design.design import Design
-from chatdev.departments.verilog.tracing.levels import History, SignalReport, Watch, signal_reports
 from chatdev.departments.verilog.tracing.search import trace_outputs
+from chatdev.departments.verilog.tracing.trace import History, SignalReport, Watch, signal_reports
 from tests.departments.verilog.tracing.histories import history_of
 
 REGISTER = "module TopModule(input clk, en, d, output reg q);\nalways @(posedge clk)\nif (en) q <= d;\nendmodule"
