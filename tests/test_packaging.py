@@ -37,8 +37,8 @@ class Install:
 
     def pip(self, *arguments: str) -> None:
         """Install something from this machine alone."""
-        call([sys.executable, "-m", "pip", "--python", self.python, "install", "-q", "--no-deps", "--no-index",
-              *arguments], self.folder)
+        call([sys.executable, "-m", "pip", "--python", self.python, "install", "-q", "--no-compile", "--no-deps",
+              "--no-index", *arguments], self.folder)
 
     @property
     def python(self) -> str:

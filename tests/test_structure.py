@@ -17,6 +17,7 @@ from benchmarks.structure import COMPLEX, TOO_COMPLEX, Tree
 from benchmarks.structure_names import is_participle
 from tests.support.checkout import ROOT, imported, named
 
+pytestmark = pytest.mark.xdist_group("structure")  # one worker, so that the tree is parsed once
 TREE = Tree(ROOT)
 SMALL_FOR_A_REASON = {
     "__main__.py": "what `python -m chatdev` runs",
