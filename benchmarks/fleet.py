@@ -25,15 +25,7 @@ from benchmarks import plans
 from benchmarks.engine.run_folder import weighed
 from benchmarks.fleet_load import measure_apart
 from benchmarks.simulate_fleet import CALLS, Costs, Load, fit_costs, ideal, seconds
-from benchmarks.study import (
-    RESULTS_FOLDER,
-    ROOT,
-    machine,
-    markdown_table,
-    read_results,
-    write_between,
-    write_results,
-)
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.batch.ledger import Job, Ledger
 
 FEW, MANY = "few", "many"
@@ -51,10 +43,6 @@ NEAR = 0.15
 """How far from the measured time a predicted one may be."""
 BOOKED, CLAIMED = 100_000, 500
 """Jobs in the ledger that is measured by itself, and those of them that are done."""
-PAGE = ROOT / "docs" / "scaling.md"
-RESULTS = RESULTS_FOLDER / "fleet.json"
-BEGIN, END = "<!-- fleet: written by python -m benchmarks.fleet -->", "<!-- end of fleet -->"
-WEIGHT_BEGIN, WEIGHT_END = "<!-- weight: written by python -m benchmarks.fleet -->", "<!-- end of weight -->"
 _GB = 1_000_000 * 1024 / 1e9
 """Of a million times a KiB."""
 TYPICAL_LATENCY = 5.0
@@ -140,22 +128,18 @@ def _row(name: str, load: Load, figures: Mapping[str, Any]) -> tuple[object, ...
             figures["load_of_the_machine_before"])
 
 
+TABLES = [KeptTable(tables, RESULTS_FOLDER / "fleet.json", DOCS / "scaling.md", marks(name, "fleet"))
+          for name, tables in (("fleet", loads_text), ("weight", weight_table), ("plans", plans.plans_text))]
+
+
 def main() -> None:
     """Measure, write it down, and print it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", choices=LOADS, default=[*LOADS],
                         help="without a name: predict anew, after the first runs have changed")
-    results = measure_all({name: LOADS[name] for name in parser.parse_args().only}, read_results(RESULTS))
-    write_results(RESULTS, results)
-    for (begin, end), text in pages(results).items():
-        write_between(PAGE, begin, end, text)
-        print(text, end="\n\n")
-
-
-def pages(results: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """What stands between which marks of the page."""
-    return {(BEGIN, END): loads_text(results), (WEIGHT_BEGIN, WEIGHT_END): weight_table(results),
-            (plans.BEGIN, plans.END): plans.plans_text(results["plans"])}
+    results = measure_all({name: LOADS[name] for name in parser.parse_args().only}, TABLES[0].read())
+    for table in TABLES:
+        print(table.keep(results), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import ROOT, machine, markdown_table, read_results, write_between, write_results
+from benchmarks.study import ROOT, KeptTable, machine, markdown_table, write_results
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.evaluation.reporting.formats import as_text
 from chatdev.evaluation.reporting.study_results import Results
@@ -30,16 +30,27 @@ _ELSEWHERE = re.compile(r'(?:/[^/"\s]+)+/studies/')
 
 
 @dataclass(frozen=True, slots=True)
-class LocalStudy:
-    """A study of this name; `steps` are the arguments of `chatdev eval`, `results` and `journals` what is kept of it,
-    and the tables stand on `page` between the two marks."""
+class LocalStudy(KeptTable):
+    """A study of this name; `steps` are the arguments of `chatdev eval`, `results` and `journals` what is kept of it:
+    the rows, and what `more` makes of the run folders, by variant."""
 
     name: str
     steps: Sequence[Sequence[str]]
-    results: Path
     journals: Path
-    page: Path
-    marks: tuple[str, str]
+    more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]] = lambda _: {}
+
+    def main(self, about: str | None) -> None:
+        """The command line: run what is missing, keep what came of it, write the page."""
+        parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+        only = parser.add_mutually_exclusive_group()
+        only.add_argument("--collect", action="store_true", help="run nothing; take what the ledger has, or is kept")
+        only.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
+        options = parser.parse_args()
+        if not (options.collect or options.write):
+            self.run()
+        if not options.write:
+            self.collect()
+        self.write()
 
     def run(self) -> None:
         """Run what is missing, after what is kept has been put back; raises CalledProcessError."""
@@ -69,16 +80,15 @@ class LocalStudy:
             while claim := ledger.claim("restore"):
                 ledger.finish(claim, done[claim.key]["result"], done[claim.key]["seconds"])
 
-    def collect(self, more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]]) -> None:
-        """Keep rows and journals, and what `more` makes of the run folders, by variant; of what is kept where there is
-        nothing new."""
+    def collect(self) -> None:
+        """Keep rows and journals; of what is kept where there is nothing new."""
         self.restore()
         rows = self._rows()
         folders: dict[str, list[Path]] = {}
         for row in rows:
             folders.setdefault(row["variant"], []).append(FOLDER / self.name / row["folder"])
         write_results(self.results, {"machine": machine(), "date": datetime.now(UTC).date().isoformat(), "rows": rows,
-                                     **more(folders)})
+                                     **self.more(folders)})
         self._keep_journals([folder for found in folders.values() for folder in found])
 
     def _open_ledger(self) -> closing[Ledger]:
@@ -128,18 +138,3 @@ def each_task(rows: Sequence[Mapping[str, Any]], title: str, cell: Callable[[Map
     return markdown_table([title, *variants],
                           [[task, *(" / ".join(found.get((task, name), ["–"])) for name in variants)]
                            for task in tasks])
-
-
-def main(study: LocalStudy, about: str | None, more: Callable[[Mapping[str, Sequence[Path]]], Mapping[str, Any]],
-         page_text: Callable[[Mapping[str, Any]], str]) -> None:
-    """The command line of a study: run what is missing, keep what came of it, write the page."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("--collect", action="store_true", help="run nothing; take what the ledger has, or what is kept")
-    only.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
-    options = parser.parse_args()
-    if not (options.collect or options.write):
-        study.run()
-    if not options.write:
-        study.collect(more)
-    write_between(study.page, *study.marks, page_text(read_results(study.results)))

@@ -16,7 +16,6 @@ LATENCY, SPREAD = 5.0, 0.5
 LOADS = (Load(100, 16, LATENCY, SPREAD, requests=500, tokens=200_000),
          Load(10_000, 100, LATENCY, SPREAD, requests=5_000, tokens=2_000_000, workers=4),
          Load(1_000_000, 200, LATENCY, SPREAD, requests=100_000, tokens=50_000_000, workers=64))
-BEGIN, END = "<!-- plans: written by python -m benchmarks.fleet -->", "<!-- end of plans -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +70,13 @@ def bottleneck(load: Load, costs: Costs) -> str:
     return min(without, key=lambda name: seconds(*without[name]))
 
 
-def plans_text(made: Sequence[Mapping[str, Any]]) -> str:
+def plans_text(results: Mapping[str, Any]) -> str:
     """The table for the page."""
     usual = Usual.from_first_runs()
     rows = [(f"{plan['jobs']:,}", plan["workers"], plan["at_once"],
              f"{plan['requests']:,} requests, {plan['tokens']:,} tokens", _time(plan["hours"]), plan["limited_by"],
              f"{plan['tokens_in_all'] / 1e6:,.0f}", *(f"${plan['price'][model]:,.2f}" for model in MODELS))
-            for plan in made]
+            for plan in results["plans"]]
     table = markdown_table(["runs", "workers", "at once by each", "limits a minute", "time", "limited by",
                             "million tokens", *MODELS], rows)
     return (f"{table}\n\nEvery run is like the [first ones](first-runs.md) on average: {usual.calls} calls, "

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS_FOLDER = ROOT / "benchmarks" / "results"
+DOCS, RESULTS_FOLDER = ROOT / "docs", ROOT / "benchmarks" / "results"
 
 
 def machine() -> str:
@@ -22,7 +22,7 @@ def machine() -> str:
 
 def read_results(path: Path) -> dict[str, Any]:
     """What a study wrote down before; empty when there is nothing yet."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def write_results(path: Path, study: Mapping[str, Any]) -> None:
@@ -31,27 +31,61 @@ def write_results(path: Path, study: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(study, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_between(page: Path, begin: str, end: str, text: str) -> None:
-    """Put `text` between two marker lines of the page; raises ValueError when they are missing."""
-    content = page.read_text(encoding="utf-8")
-    before, found_begin, rest = content.partition(begin)
-    _, found_end, after = rest.partition(end)
-    if not found_begin or not found_end:
-        raise ValueError(f"{page} lacks the lines {begin!r} and {end!r}; add them where the table belongs")
-    page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+def marks(name: str, program: str) -> tuple[str, str]:
+    """The lines around a table of this name, which `python -m benchmarks.` and `program` write."""
+    return f"<!-- {name}: written by python -m benchmarks.{program} -->", f"<!-- end of {name} -->"
 
 
 @dataclass(frozen=True, slots=True)
-class SizedStudy:
-    """A study whose size one option sets. In its full size its results are written down, and its tables to the page."""
+class KeptTable:
+    """The table between two marks of a page, made by `tables` from what `results` keeps: a file, or the folder of
+    several that `tables` reads itself. Where nothing is kept, nothing stands between the marks."""
 
-    option: str
-    full: int
-    measure: Callable[[int], Mapping[str, Any]]
     tables: Callable[[Mapping[str, Any]], str]
     results: Path
     page: Path
     marks: tuple[str, str]
+
+    def read(self) -> dict[str, Any]:
+        """The results that are kept; empty when there are none."""
+        return read_results(self.results)
+
+    def text(self) -> str:
+        """What belongs between the marks."""
+        return self.tables(self.read()) if self.results.exists() else ""
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether that stands there; raises ValueError when the marks are missing."""
+        return self._page_with(self.text()) == self.page.read_text(encoding="utf-8")
+
+    def write(self) -> str:
+        """Put it there, and return it; raises ValueError when the marks are missing."""
+        text = self.text()
+        self.page.write_text(self._page_with(text), encoding="utf-8")
+        return text
+
+    def keep(self, results: Mapping[str, Any]) -> str:
+        """Keep these results, write the page from them, and return what stands there."""
+        write_results(self.results, results)
+        return self.write()
+
+    def _page_with(self, text: str) -> str:
+        begin, end = self.marks
+        before, found_begin, rest = self.page.read_text(encoding="utf-8").partition(begin)
+        _, found_end, after = rest.partition(end)
+        if not found_begin or not found_end:
+            raise ValueError(f"{self.page} lacks the lines {begin!r} and {end!r}; add them where the table belongs")
+        return before + "\n".join(filter(None, (begin, text, end))) + after
+
+
+@dataclass(frozen=True, slots=True)
+class SizedStudy(KeptTable):
+    """A study whose size one option sets. In its full size its results are kept, and its tables written to the page."""
+
+    option: str
+    full: int
+    measure: Callable[[int], Mapping[str, Any]]
 
     def main(self, about: str | None) -> None:
         """Measure as the command line says, and print the tables; `about` is the docstring of the study's module."""
@@ -59,22 +93,15 @@ class SizedStudy:
         parser.add_argument(f"--{self.option}", dest="size", type=int, default=self.full)
         size = parser.parse_args().size
         found = self.measure(size)
-        if size == self.full:
-            write_results(self.results, found)
-            write_between(self.page, *self.marks, self.tables(found))
-        print(self.tables(found))
+        print(self.keep(found) if size == self.full else self.tables(found))
 
 
 @dataclass(frozen=True, slots=True)
-class KeptStudy:
-    """A study whose results are kept, so that its page can be written again without measuring. `numbers` are further
-    options of the command line: their defaults, and their help; `measure` gets all by name."""
+class KeptStudy(KeptTable):
+    """A study that one command measures, or writes to its page without measuring. `numbers` are further options of the
+    command line: their defaults, and their help; `measure` gets all by name."""
 
     measure: Callable[..., Mapping[str, Any]]
-    tables: Callable[[Mapping[str, Any]], str]
-    results: Path
-    page: Path
-    marks: tuple[str, str]
     numbers: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
     def main(self, about: str | None) -> None:
@@ -84,11 +111,7 @@ class KeptStudy:
         for name, (default, text) in self.numbers.items():
             parser.add_argument(f"--{name}", type=int, default=default, help=f"{text} (default: %(default)s)")
         options = vars(parser.parse_args())
-        if not options.pop("write"):
-            write_results(self.results, self.measure(**options))
-        told = self.tables(read_results(self.results))
-        write_between(self.page, *self.marks, told)
-        print(told)
+        print(self.write() if options.pop("write") else self.keep(self.measure(**options)))
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:

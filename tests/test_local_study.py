@@ -19,7 +19,7 @@ DONE, OPEN = "single/to-do", "single/clock"
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalStudy:
     monkeypatch.setattr(local_study, "FOLDER", tmp_path / "studies")
     (tmp_path / "studies").mkdir()
-    return LocalStudy("easy", (), tmp_path / "rows.json", tmp_path / "runs.tar.xz", tmp_path / "page.md", ("", ""))
+    return LocalStudy(str, tmp_path / "rows.json", tmp_path / "page.md", ("", ""), "easy", (), tmp_path / "runs.tar.xz")
 
 
 def test_what_is_kept_of_a_study_comes_back(study: LocalStudy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +32,7 @@ def test_what_is_kept_of_a_study_comes_back(study: LocalStudy, tmp_path: Path, m
     run = tmp_path / "studies" / "easy" / "single" / "to-do" / "run"
     run.mkdir(parents=True)
     (run / JOURNAL).write_text(f'{{"at": "{tmp_path}/studies/easy/single"}}\n', encoding="utf-8")
-    study.collect(lambda folders: {})
+    study.collect()
 
     elsewhere = tmp_path / "elsewhere" / "studies"
     monkeypatch.setattr(local_study, "FOLDER", elsewhere)

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-from benchmarks.study import (
-    RESULTS_FOLDER,
-    ROOT,
-    machine,
-    markdown_table,
-    read_results,
-    write_between,
-    write_results,
-)
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table
 
-RESULTS = RESULTS_FOLDER / "first_runs.json"
-PAGE = ROOT / "docs" / "first-runs.md"
-BEGIN, END = "<!-- first runs: written by benchmarks/first_runs/run_all.py -->", "<!-- end of first runs -->"
 _COLUMNS = ("Task", "Calls", "Tokens read", "Tokens written", "Minutes", "Files", "Lines", "Starts", "Accepted",
             "What failed")
 
@@ -43,18 +31,11 @@ class Row:
     reason: str
 
 
-def save(rows: Sequence[Row], model: str, path: Path = RESULTS) -> dict[str, Any]:
-    """Write the rows, keeping those of other tasks from before; returns what the file holds."""
-    kept = {row["name"]: row for row in read_results(path).get("tasks", [])}
+def save(to: KeptTable, rows: Sequence[Row], model: str) -> None:
+    """Keep the rows beside those of other tasks from before, and write the page."""
+    kept = {row["name"]: row for row in to.read().get("tasks", [])}
     kept |= {row.name: {**asdict(row), "date": date.today().isoformat()} for row in rows}  # noqa: DTZ011 - the user's day
-    study = {"machine": machine(), "model": model, "tasks": list(kept.values())}
-    write_results(path, study)
-    return study
-
-
-def write_page(study: Mapping[str, Any], page: Path = PAGE) -> None:
-    """Put the study's table between the markers of the page; raises ValueError when they are missing."""
-    write_between(page, BEGIN, END, table(study))
+    to.keep({"machine": machine(), "model": model, "tasks": list(kept.values())})
 
 
 def table(study: Mapping[str, Any]) -> str:
@@ -71,3 +52,7 @@ def _cells(task: Mapping[str, Any]) -> list[str]:
     return [task["name"], str(task["calls"]), str(task["prompt_tokens"]), str(task["completion_tokens"]),
             f"{task['minutes']:.1f}", str(task["files"]), str(task["lines"]), yes[task["starts"]],
             f"{yes[task['accepted']]} ({task['passed_checks']}/{task['checks']})", task["reason"]]
+
+
+TABLE = KeptTable(table, RESULTS_FOLDER / "first_runs.json", DOCS / "first-runs.md",
+                  ("<!-- first runs: written by benchmarks/first_runs/run_all.py -->", "<!-- end of first runs -->"))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks.first_runs.record import Row, save, write_page
+from benchmarks.first_runs.record import TABLE, Row, save
 from benchmarks.study import ROOT
 from chatdev.evaluation.trial import Check, program_copy
 from chatdev.journal import read_journal
@@ -39,7 +39,7 @@ def main() -> int:
     rows = []
     for number, task in itertools.product(range(1, options.times + 1), tasks):
         rows.append(build_and_try(task, number, options, sandbox))
-        write_page(save(rows, options.model))
+        save(TABLE, rows, options.model)
     return 0 if all(row.accepted for row in rows) else 1
 
 

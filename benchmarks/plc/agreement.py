@@ -30,7 +30,7 @@ import z3
 
 from benchmarks.plc.compiled import CompiledProgram, Scan
 from benchmarks.plc.random_programs import write_program
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.departments.plc.proof.symbolic_values import entry_variables, values_of
 from chatdev.departments.plc.proof.terms import BOOL, is_known, lift, read_value, symbol
 from chatdev.departments.plc.proof.transition import CYCLE, Transition, build_transition
@@ -40,9 +40,6 @@ from chatdev.departments.plc.simulation.values import bounds
 from chatdev.departments.plc.st.core import Program, Scalar, Value
 from chatdev.departments.plc.st.reading import read_program
 
-RESULTS = RESULTS_FOLDER / "plc_agreement.json"
-PAGE = ROOT / "docs" / "plc.md"
-BEGIN, END = "<!-- agreement: written by python -m benchmarks.plc.agreement -->", "<!-- end of agreement -->"
 PROGRAMS, SCANS = 400, 260
 _CYCLES = (1, 10, 50, 100, 300, 1000)
 _NUMBERS = (0, 0, 1, 1, 2, -1, 3, 5, 7, 100, 127, 128, 255, 256, 32767, -32768, 65535, (1 << 31) - 1, -(1 << 31),
@@ -224,13 +221,16 @@ def _compare_all(seeds: Sequence[int], scans: int, processes: int) -> Iterator[C
         yield from pool.map(compare, seeds, [scans] * len(seeds))
 
 
-def told(results: dict[str, Any]) -> str:
+def told(results: Mapping[str, Any]) -> str:
     """The table for the page."""
     faults = ", ".join(f"{count} {kind}" for kind, count in results["faults"].items())
     table = markdown_table(["programs", "scans", "scans that a fault ended", "asserts broken", "differences"], [
         (results["programs"], f"{results['scans']:,}", faults, results["asserts"], len(results["differences"]))])
     features = ", ".join(f"{word} {count}" for word, count in results["features"].items())
     return (f"{table}\n\nPrograms that have a word: {features}. {results['date']}; {results['machine']}.")
+
+
+TABLE = KeptTable(told, RESULTS_FOLDER / "plc_agreement.json", DOCS / "plc.md", marks("agreement", "plc.agreement"))
 
 
 def main() -> None:
@@ -243,10 +243,8 @@ def main() -> None:
     arguments = parser.parse_args()
     seeds = range(arguments.first, arguments.first + arguments.programs)
     results = study(seeds, arguments.scans, arguments.processes)
-    if (arguments.programs, arguments.scans, arguments.first) == (PROGRAMS, SCANS, 0):
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
+    is_full = (arguments.programs, arguments.scans, arguments.first) == (PROGRAMS, SCANS, 0)
+    print(TABLE.keep(results) if is_full else told(results))
     if results["differences"]:
         raise SystemExit("\n".join(results["differences"]))
 

@@ -19,7 +19,7 @@ import yaml
 from benchmarks.plc.corpus import Subject
 from benchmarks.plc.random_runs import run_randomly
 from benchmarks.plc.references import find_contradictions
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from chatdev.departments.plc.proof.properties import Property
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.reading import read_program
@@ -77,10 +77,8 @@ def told(results: Mapping[str, Any]) -> str:
             f"{results['date']}; {results['machine']}.")
 
 
-STUDY = KeptStudy(study, told, RESULTS_FOLDER / "plc_claims.json", ROOT / "docs" / "plc.md",
-                  ("<!-- claims: written by python -m benchmarks.plc.claims -->", "<!-- end of claims -->"),
+STUDY = KeptStudy(told, RESULTS_FOLDER / "plc_claims.json", DOCS / "plc.md", marks("claims", "plc.claims"), study,
                   {"scans": (5000, "random scans of each program")})
-
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -22,18 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.plc import standard
-from benchmarks.plc.agreement import PAGE, Evaluation, is_same
+from benchmarks.plc.agreement import Evaluation, is_same
 from benchmarks.plc.compiled import CompiledProgram
 from benchmarks.plc.standard import ANY_REAL, BITS, REALS, SIGNED, SIGNS, UNSIGNED, WIDTHS, Refused, Tree
-from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.departments.plc.proof.transition import CYCLE, build_transition
 from chatdev.departments.plc.simulation.machine import Machine
 from chatdev.departments.plc.simulation.trace import columns_of
 from chatdev.departments.plc.st.core import Dialect
 from chatdev.departments.plc.st.reading import read_program
 
-RESULTS = RESULTS_FOLDER / "plc_conformance.json"
-BEGIN, END = "<!-- conformance: written by python -m benchmarks.plc.conformance -->", "<!-- end of conformance -->"
 EXPRESSIONS, ROWS, SCANS = 2000, 40, 300
 _AT_ONCE = 100  # expressions in one program
 _AS_IEC = Dialect(mod_zero="zero")
@@ -301,11 +299,15 @@ def study(seeds: Sequence[int], types: Sequence[str] = (*SIGNED, *UNSIGNED, *BIT
                       "differences": one.differences[:20]} for one in found]}
 
 
-def told(results: dict[str, Any]) -> str:
+def told(results: Mapping[str, Any]) -> str:
     """The table for the page."""
     table = markdown_table(["what", "values compared", "refused by both", "differences"], [
         (row["kind"], f"{row['values']:,}", row["refused"], len(row["differences"])) for row in results["rows"]])
     return f"{table}\n\n{results['date']}; {results['machine']}."
+
+
+TABLE = KeptTable(told, RESULTS_FOLDER / "plc_conformance.json", DOCS / "plc.md",
+                  marks("conformance", "plc.conformance"))
 
 
 def main() -> None:
@@ -315,10 +317,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the seed of the first expression")
     arguments = parser.parse_args()
     results = study(range(arguments.first, arguments.first + arguments.expressions))
-    if (arguments.expressions, arguments.first) == (EXPRESSIONS, 0):
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
+    print(TABLE.keep(results) if (arguments.expressions, arguments.first) == (EXPRESSIONS, 0) else told(results))
     if differences := [one for row in results["rows"] for one in row["differences"]]:
         raise SystemExit("\n".join(differences))
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.local_study import MODEL, LocalStudy, each_task, main
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
+from benchmarks.local_study import MODEL, LocalStudy, each_task
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, markdown_table, marks
 from chatdev.departments.plc.agents4plc import PlcTask, judge_software, read_plc_tasks
 from chatdev.departments.plc.interface import ANSWER, read_answer
 from chatdev.departments.plc.source_check import check_source, mend_source
@@ -30,12 +30,6 @@ OWN = ("basin_pump", "belt_watch", "car_park", "door_light", "fault_horn", "hois
 """Simple tasks whose author had not seen the prompts; the company was worked on with the other simple ones."""
 TASKS = (*sorted(random.Random(SEED).sample(PASSABLE, 6)), *OWN)
 _DATA = ("plc", "--study", "plc-local", "--model", MODEL, "--data", EASY, "--data", SIMPLE, "--tasks", ",".join(TASKS))
-STUDY = LocalStudy(
-    "plc-local",
-    ((*_DATA, "--companies", "single_plc", "--repeats", "2"),
-     (*_DATA, "--companies", "single_plc_drafts,agents4plc")),
-    RESULTS_FOLDER / "plc_local.json", RESULTS_FOLDER / "plc_local_journals.tar.xz", ROOT / "docs" / "plc.md",
-    ("<!-- local: written by python -m benchmarks.plc.local -->", "<!-- end of local -->"))
 PUBLISHED = (
     ("Agents4PLC, GPT-4o", "100 / 68.8 / 50.0"), ("Agents4PLC, GPT-4o mini", "100 / 50.0 / 43.8"),
     ("Agents4PLC, CodeLlama 34B", "31.3 / 12.5 / 6.3"), ("LLM4PLC, GPT-4o", "87.5 / 0 / 12.5"),
@@ -90,5 +84,11 @@ def _shares(rows: Sequence[Mapping[str, Any]]) -> str:
                       for name in ("compiled", "verifiable", "passed"))
 
 
+STUDY = LocalStudy(
+    told, RESULTS_FOLDER / "plc_local.json", DOCS / "plc.md", marks("local", "plc.local"), "plc-local",
+    ((*_DATA, "--companies", "single_plc", "--repeats", "2"),
+     (*_DATA, "--companies", "single_plc_drafts,agents4plc")),
+    RESULTS_FOLDER / "plc_local_journals.tar.xz", more)
+
 if __name__ == "__main__":
-    main(STUDY, __doc__, more, told)
+    STUDY.main(__doc__)

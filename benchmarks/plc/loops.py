@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,14 +21,11 @@ from typing import Any
 
 from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.references import find_contradictions
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.reading import read_program
 
-RESULTS = RESULTS_FOLDER / "plc_loops.json"
-PAGE = ROOT / "docs" / "plc.md"
-BEGIN, END = "<!-- loops: written by python -m benchmarks.plc.loops -->", "<!-- end of loops -->"
 PROGRAMS, SCANS, PROPERTIES = 300, 2000, 4
 SECONDS = 1.0
 """What a check may take."""
@@ -79,13 +76,16 @@ def study(seeds: Sequence[int], scans: int, processes: int) -> dict[str, Any]:
             "wrong": [f"{row.seed}: {text}" for row in rows for text in row.wrong]}
 
 
-def told(results: dict[str, Any]) -> str:
+def told(results: Mapping[str, Any]) -> str:
     """The table for the page."""
     rows: Iterable[tuple[object, ...]] = [(kind, *(found.get(one, 0) for one in _VERDICTS))
                                           for kind, found in results["verdicts"].items()]
     return (f"{markdown_table(['asked', *_VERDICTS], rows)}\n\n{results['programs']} programs, {results['open']} of "
             f"which have loops that are not looked at turn by turn; each then ran {results['scans']:,} random scans: "
             f"{len(results['wrong'])} of them contradict a verdict. {results['date']}; {results['machine']}.")
+
+
+TABLE = KeptTable(told, RESULTS_FOLDER / "plc_loops.json", DOCS / "plc.md", marks("loops", "plc.loops"))
 
 
 def main() -> None:
@@ -97,10 +97,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
     results = study(range(arguments.first, arguments.first + arguments.programs), arguments.scans, arguments.processes)
-    if (arguments.programs, arguments.scans, arguments.first) == (PROGRAMS, SCANS, 0):
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
+    is_full = (arguments.programs, arguments.scans, arguments.first) == (PROGRAMS, SCANS, 0)
+    print(TABLE.keep(results) if is_full else told(results))
     if results["wrong"]:
         raise SystemExit("\n".join(results["wrong"]))
 

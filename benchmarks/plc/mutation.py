@@ -22,14 +22,11 @@ from benchmarks.plc.corpus import Subject, examples, read_references, reference_
 from benchmarks.plc.mutants import StMutant, write_mutants
 from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.random_runs import run_randomly
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.departments.plc.proof.properties import PATTERNS, Outcome
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.reading import read_program
 
-RESULTS = RESULTS_FOLDER / "plc_mutation.json"
-PAGE = ROOT / "docs" / "plc.md"
-BEGIN, END = "<!-- mutation: written by python -m benchmarks.plc.mutation -->", "<!-- end of mutation -->"
 SECONDS = 5.0
 """What a property may take."""
 MOST = {"example": 20, "reference": 6, "sheet": 1, "loop": 2}
@@ -132,6 +129,9 @@ def all_subjects() -> list[tuple[str, Subject]]:
             *(("loop", random_loops(seed)) for seed in range(_LOOPS))]
 
 
+TABLE = KeptTable(told, RESULTS_FOLDER / "plc_mutation.json", DOCS / "plc.md", marks("mutation", "plc.mutation"))
+
+
 def main() -> None:
     """Study, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -140,10 +140,7 @@ def main() -> None:
     arguments = parser.parse_args()
     subjects = all_subjects()
     results = study(subjects[::max(1, round(1 / arguments.share))], arguments.processes)
-    if arguments.share == 1.0:
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
+    print(TABLE.keep(results) if arguments.share == 1.0 else told(results))
 
 
 if __name__ == "__main__":

@@ -18,12 +18,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from benchmarks.plc.corpus import examples, read_references, reference_of, sheets
-from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table, marks
 from chatdev.departments.plc.st.reading import read_program
 
-RESULTS = RESULTS_FOLDER / "plc_reading.json"
-PAGE = ROOT / "docs" / "plc.md"
-BEGIN, END = "<!-- reading: written by python -m benchmarks.plc.reading -->", "<!-- end of reading -->"
 TIMES = 50
 LINES = 70
 """Of a usual program; times are told for so many."""
@@ -69,5 +66,8 @@ def told(results: Mapping[str, Any]) -> str:
             f"{results['machine']}.")
 
 
+STUDY = SizedStudy(told, RESULTS_FOLDER / "plc_reading.json", DOCS / "plc.md", marks("reading", "plc.reading"), "times",
+                   TIMES, measure)
+
 if __name__ == "__main__":
-    SizedStudy("times", TIMES, measure, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)
+    STUDY.main(__doc__)

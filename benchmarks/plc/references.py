@@ -20,16 +20,13 @@ from typing import Any
 
 from benchmarks.plc.corpus import Subject, examples, read_references, reference_of, sheets
 from benchmarks.plc.random_runs import run_randomly, shows_again
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.departments.plc.proof.properties import ASSERTION, PATTERNS, RUN_TIME, Outcome
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.simulation.test_cases import read_case, run_case
 from chatdev.departments.plc.st.core import Program
 from chatdev.departments.plc.st.reading import read_program
 
-RESULTS = RESULTS_FOLDER / "plc_references.json"
-PAGE = ROOT / "docs" / "plc.md"
-BEGIN, END = "<!-- references: written by python -m benchmarks.plc.references -->", "<!-- end of references -->"
 CYCLES = 10_000
 SECONDS = 20.0
 """What a property may take."""
@@ -176,6 +173,9 @@ def _written(one: Mapping[str, Any]) -> str:
     return f"{one['pattern']}: {' ; '.join(f'`{text}`' for text in one['parameters'])}"
 
 
+TABLE = KeptTable(told, RESULTS_FOLDER / "plc_references.json", DOCS / "plc.md", marks("references", "plc.references"))
+
+
 def main() -> None:
     """Study, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -185,10 +185,7 @@ def main() -> None:
     tasks = read_references()[:arguments.tasks]
     subjects = [*examples(), *sheets()] if arguments.tasks is None else []
     results = study(tasks, subjects, arguments.cycles)
-    if arguments.tasks is None and arguments.cycles == CYCLES:
-        write_results(RESULTS, results)
-        write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
+    print(TABLE.keep(results) if arguments.tasks is None and arguments.cycles == CYCLES else told(results))
 
 
 if __name__ == "__main__":

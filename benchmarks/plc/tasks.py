@@ -9,17 +9,13 @@ Judges the skeleton that each task of the benchmark shows, as if it were an answ
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from chatdev.departments.plc.agents4plc import PlcTask, judge_software, read_plc_tasks
 
 DATA, ANSWERS = ROOT / "benchmarks" / "data" / "agents4plc", ROOT / "benchmarks" / "data" / "plc_answers"
-RESULTS, PAGE = RESULTS_FOLDER / "plc_tasks.json", ROOT / "docs" / "evaluation.md"
-MARKS = "<!-- tasks: written by python -m benchmarks.plc.tasks -->", "<!-- end of tasks -->"
 _KEPT = ("outcome", "passed", "solved", "verdicts", "detail")
 
 
@@ -59,12 +55,8 @@ def _count(rows: Sequence[Mapping[str, Any]], rule: str) -> int:
     return sum(row["skeleton"][rule] == 1 for row in rows)
 
 
-def main() -> None:
-    """Judge, keep, and write the page."""
-    if "--write" not in sys.argv[1:]:
-        write_results(RESULTS, {"machine": machine(), "rows": list(judge_tasks())})
-    write_between(Path(PAGE), *MARKS, page_text(read_results(RESULTS)))
-
+STUDY = KeptStudy(page_text, RESULTS_FOLDER / "plc_tasks.json", DOCS / "evaluation.md", marks("tasks", "plc.tasks"),
+                  lambda: {"machine": machine(), "rows": list(judge_tasks())})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -20,7 +20,7 @@ from contextlib import closing
 from typing import Any
 
 from benchmarks.local_study import FOLDER, MODEL, LocalStudy
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, markdown_table, marks, write_results
 from chatdev.departments.process.command_options import summary_table
 from chatdev.departments.process.pool import InstancePool
 from chatdev.departments.process.process_company import ProcessCompany
@@ -30,9 +30,7 @@ from chatdev.runner.api import Company
 
 POOL, TASKS, ROUNDS, REPLAYS = "local-easy", "easy:tuning:12", 3, 6
 KEPT = RESULTS_FOLDER / "process_cycle"
-RESULTS, POOL_FILE = KEPT / "rows.json", KEPT / "pool.json"
-PAGE = ROOT / "docs" / "process.md"
-BEGIN, END = "<!-- cycle: written by python -m benchmarks.process.local_cycle -->", "<!-- end of cycle -->"
+POOL_FILE = KEPT / "pool.json"
 STAGES = tuple(f"round-{number}-{kind}" for number in range(1, ROUNDS + 1) for kind in ("develop", "replay")
                if kind == "develop" or number < ROUNDS)
 _COMMAND = ("process", "cycle", "--tasks", TASKS, "--rounds", str(ROUNDS), "--replays", str(REPLAYS), "--pool", POOL,
@@ -69,17 +67,18 @@ def collect() -> None:
             break
         shutil.copy(plan, KEPT / plan.name)
         batch = _batch(stage)
-        batch.collect(lambda _: {})
-        rows[stage] = read_results(batch.results)["rows"]
-        facts = {name: value for name, value in read_results(batch.results).items() if name != "rows"}
+        batch.collect()
+        facts = batch.read()
+        rows[stage] = facts.pop("rows")
         batch.results.unlink()
-    write_results(RESULTS, {**facts, "rows": rows})
+    write_results(TABLE.results, {**facts, "rows": rows})
     with _open_pool() as pool:
         POOL_FILE.write_text(pool.export() + "\n", encoding="utf-8")
 
 
 def _batch(stage: str) -> LocalStudy:
-    return LocalStudy(f"{POOL}/{stage}", (), KEPT / f"{stage}-rows.json", KEPT / f"{stage}.tar.xz", PAGE, (BEGIN, END))
+    return LocalStudy(told, KEPT / f"{stage}-rows.json", TABLE.page, TABLE.marks, f"{POOL}/{stage}", (),
+                      KEPT / f"{stage}.tar.xz")
 
 
 def _open_pool() -> closing[InstancePool]:
@@ -109,6 +108,9 @@ def _difference_row(rounds: Mapping[str, Sequence[Mapping[str, Any]]], names: tu
             f"{found.better}, {found.equal}, {found.worse}"]
 
 
+TABLE = KeptTable(told, KEPT / "rows.json", DOCS / "process.md", marks("cycle", "process.local_cycle"))
+
+
 def main() -> None:
     """Run what is missing, keep what came of it, write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -120,7 +122,7 @@ def main() -> None:
         run()
     if not options.write:
         collect()
-    write_between(PAGE, BEGIN, END, told(read_results(RESULTS)))
+    TABLE.write()
 
 
 if __name__ == "__main__":

@@ -37,24 +37,13 @@ from benchmarks.process.pools import (
     random_tree,
     rename_pool,
 )
-from benchmarks.study import (
-    RESULTS_FOLDER,
-    ROOT,
-    machine,
-    markdown_table,
-    read_results,
-    write_between,
-    write_results,
-)
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks, write_results
 from chatdev.departments.process.conformance import Quality, find_difference, measure_precision, measure_quality
 from chatdev.departments.process.cuts import build_graph, find_cut, split_log
 from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
 
-RESULTS = RESULTS_FOLDER / "process_oracle.json"
-PAGE = ROOT / "docs" / "process.md"
-BEGIN, END = "<!-- oracle: written by python -m benchmarks.process.oracle -->", "<!-- end of oracle -->"
 NOISE, TIMES = 0.2, 3
 TREES, SIZES, FIRST_SEEDS = 400, (20, 50, 100, 200), (0, 10_000)
 """Trees whose models are compared in precision, instances of each, and the first seeds of two sets; the miner was not
@@ -220,7 +209,7 @@ def compare_bpmn(python: str, pools: Sequence[Pool]) -> dict[str, int]:
     return {"files": len(trees), "read as the same": same}
 
 
-def study(python: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+def study(python: str, kept: Mapping[str, Any]) -> None:
     """Everything that is compared; each part is written down when it is done, and none that is kept done again."""
     trees = tree_pools(range(180))
     strings = [random_strings(Random(seed)) for seed in range(120)]
@@ -234,8 +223,7 @@ def study(python: str, kept: Mapping[str, Any]) -> dict[str, Any]:
     for name, measure in parts.items():
         if name not in kept:
             results[name] = measure()
-            write_results(RESULTS, results)
-    return results
+            write_results(TABLE.results, results)
 
 
 def told(results: Mapping[str, Any]) -> str:
@@ -292,6 +280,9 @@ def _pair(own: float, other: float) -> str:
     return f"{own:.2f}; {other:.2f}"
 
 
+TABLE = KeptTable(told, RESULTS_FOLDER / "process_oracle.json", DOCS / "process.md", marks("oracle", "process.oracle"))
+
+
 def main() -> None:
     """Compare, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -299,15 +290,13 @@ def main() -> None:
     only.add_argument("--resume", action="store_true", help="keep the parts that are in the results")
     only.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
     options = parser.parse_args()
-    results = read_results(RESULTS)
     if not options.write:
         python = os.environ.get("PM4PY", "")
         if not python or subprocess.run([python, "-c", "import pm4py"], capture_output=True, check=False).returncode:
             print("not compared with pm4py: set PM4PY to a Python that has it (see the head of oracle.py)")
             return
-        results = study(python, results if options.resume else {})
-    write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
+        study(python, TABLE.read() if options.resume else {})
+    print(TABLE.write())
 
 
 if __name__ == "__main__":

@@ -22,17 +22,13 @@ from typing import Any
 from benchmarks.process.drawing import find_drawing_faults
 from benchmarks.process.pools import Pool, play_pool, random_names, random_strings, random_tree
 from benchmarks.process.read_description import read_description
-from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown_table, marks
 from chatdev.departments.process.conformance import find_difference, measure_quality
 from chatdev.departments.process.cuts import build_graph
 from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_tree import ProcessTree, describe, normalise
 
-RESULTS = RESULTS_FOLDER / "process_rediscovery.json"
-PAGE = ROOT / "docs" / "process.md"
-BEGIN = "<!-- rediscovery: written by python -m benchmarks.process.rediscovery -->"
-END = "<!-- end of rediscovery -->"
 TREES, INSTANCES, MOST_INSTANCES = 1000, 200, 20_000
 Pairs = set[tuple[str, str]]
 
@@ -115,5 +111,8 @@ def told(results: Mapping[str, Any]) -> str:
     return f"{table}\n\n{results['date']}; {results['machine']}; seeds 0 to {results['trees'] - 1}."
 
 
+STUDY = SizedStudy(told, RESULTS_FOLDER / "process_rediscovery.json", DOCS / "process.md",
+                   marks("rediscovery", "process.rediscovery"), "trees", TREES, study)
+
 if __name__ == "__main__":
-    SizedStudy("trees", TREES, study, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)
+    STUDY.main(__doc__)

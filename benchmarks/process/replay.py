@@ -19,13 +19,10 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown_table, marks
 from chatdev.departments.process.pool import PoolEntry, choose
 from chatdev.departments.process.process_tree import Instance
 
-RESULTS = RESULTS_FOLDER / "process_replay.json"
-PAGE = ROOT / "docs" / "process.md"
-BEGIN, END = "<!-- replay: written by python -m benchmarks.process.replay -->", "<!-- end of replay -->"
 POOLS, INSTANCES, MOST = 100, 100, 3000
 SEEN_AT = (100, 197, 500)
 """Curves are told at these replays; 197 is what the paper needs."""
@@ -127,5 +124,8 @@ def _needed(row: Mapping[str, Any]) -> str:
     return f"{row['median']:.0f} [{least:.0f}, {f'over {MOST}' if most is None else f'{most:.0f}'}]"
 
 
+STUDY = SizedStudy(told, RESULTS_FOLDER / "process_replay.json", DOCS / "process.md", marks("replay", "process.replay"),
+                   "pools", POOLS, study)
+
 if __name__ == "__main__":
-    SizedStudy("pools", POOLS, study, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)
+    STUDY.main(__doc__)

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.process.playout import play_out
 from benchmarks.process.read_description import read_description
-from benchmarks.study import RESULTS_FOLDER, ROOT, SizedStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown_table, marks
 from chatdev.config.templates import render
 from chatdev.departments.process.instances import format_instance
 from chatdev.departments.process.pool import InstanceOutcome, choose_best, count_outcomes, filter_entries, plan_replays
@@ -32,9 +32,6 @@ from chatdev.evaluation.reporting.formats import format_interval
 from chatdev.evaluation.reporting.study_results import estimate
 from chatdev.runner.api import Company
 
-RESULTS = RESULTS_FOLDER / "process_simulated.json"
-PAGE = ROOT / "docs" / "process.md"
-BEGIN, END = "<!-- simulated: written by python -m benchmarks.process.simulated -->", "<!-- end of simulated -->"
 SEEDS, ROUNDS, PROPOSALS, REPLAYS = 10, 6, 24, 12
 FIRST_SEED = 100  # by smaller ones it was found out which instances to learn from
 ARMS: dict[str, dict[str, Any]] = {
@@ -194,5 +191,8 @@ def _subtract(one: Sequence[float], other: Sequence[float]) -> list[float]:
     return [first - second for first, second in zip(one, other, strict=True)]
 
 
+STUDY = SizedStudy(told, RESULTS_FOLDER / "process_simulated.json", DOCS / "process.md",
+                   marks("simulated", "process.simulated"), "seeds", SEEDS, study)
+
 if __name__ == "__main__":
-    SizedStudy("seeds", SEEDS, study, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)
+    STUDY.main(__doc__)

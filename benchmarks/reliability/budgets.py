@@ -207,7 +207,7 @@ def table(figures: Mapping[str, Any]) -> str:
             + "\n\n" + markdown_table(["what hangs", "s beyond the minutes"], late))
 
 
-STUDY = Study("budgets", prove, table)
+STUDY = Study.of("budgets", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

@@ -204,7 +204,7 @@ def table(figures: Mapping[str, Any]) -> str:
     return f"{read}\n\n{resumed}"
 
 
-STUDY = Study("cuts", prove, table)
+STUDY = Study.of("cuts", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

@@ -242,7 +242,7 @@ def table(figures: Mapping[str, Any]) -> str:
             f"{figures['repeated']} of them repeated.\n\n{kinds}\n\n{endings}")
 
 
-STUDY = Study("faults", prove, table)
+STUDY = Study.of("faults", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

@@ -161,7 +161,7 @@ def table(figures: Mapping[str, Any]) -> str:
     return markdown_table(columns, rows)
 
 
-STUDY = Study("fuzz", prove, table)
+STUDY = Study.of("fuzz", prove, table)
 
 
 def known_results() -> dict[str, Fuzzed]:

@@ -49,7 +49,7 @@ def table(figures: Mapping[str, Any]) -> str:
     return markdown_table(["reader", "exponent (–: too quick to tell)", f"seconds for {SIZES[-1] // 1000} KB"], rows)
 
 
-STUDY = Study("growth", prove, table)
+STUDY = Study.of("growth", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

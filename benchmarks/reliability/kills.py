@@ -121,7 +121,7 @@ def table(figures: Mapping[str, Any]) -> str:
             f"commits.\n\n{markdown_table(columns, rows)}")
 
 
-STUDY = Study("kills", prove, table)
+STUDY = Study.of("kills", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

@@ -183,7 +183,7 @@ def table(figures: Mapping[str, Any]) -> str:
     return f"{kinds}\n\n{endings}"
 
 
-STUDY = Study("odd", prove, table)
+STUDY = Study.of("odd", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

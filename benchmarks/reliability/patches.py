@@ -97,7 +97,7 @@ def table(figures: Mapping[str, Any]) -> str:
                            *(f"{context} lines around" for context in CONTEXTS)], rows)
 
 
-STUDY = Study("patches", prove, table)
+STUDY = Study.of("patches", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

@@ -12,19 +12,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
+from functools import partial
 from typing import Any
 
-from benchmarks.study import (
-    RESULTS_FOLDER,
-    ROOT,
-    machine,
-    markdown_table,
-    read_results,
-    write_between,
-    write_results,
-)
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, read_results
 
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = DOCS / "reliability.md"
 SEED = 1
 STUDIES = ("kills", "cuts", "faults", "soak", "odd", "patches", "budgets", "growth", "fuzz")
 """In the order in which they are run."""
@@ -48,12 +41,16 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
-    """A study: `prove` takes the seed and whether to be quick; `table` turns its results into Markdown."""
+class Study(KeptTable):
+    """A study: `prove` takes the seed and whether to be quick."""
 
     name: str
     prove: Callable[[int, bool], Proof]
-    table: Callable[[Mapping[str, Any]], str]
+
+    @classmethod
+    def of(cls, name: str, prove: Callable[[int, bool], Proof], table: Callable[[Mapping[str, Any]], str]) -> Study:
+        """The study of this name; `table` turns its figures into Markdown."""
+        return cls(partial(part, table=table), RESULTS_FOLDER / f"{name}.json", PAGE, markers(name), name, prove)
 
     def main(self, about: str | None) -> int:
         """Run the study as the command line says; 0 when every claim holds."""
@@ -71,12 +68,10 @@ class Study:
 
     def record(self, proof: Proof, seed: int, seconds: float) -> None:
         """Write the figures, and the part of the page that is made of them."""
-        results = {"study": self.name, "date": date.today().isoformat(), "machine": machine(),  # noqa: DTZ011 - the user's day
+        self.keep({"study": self.name, "date": date.today().isoformat(), "machine": machine(),  # noqa: DTZ011 - the user's day
                    "seed": seed, "seconds": round(seconds), "claims": [asdict(claim) for claim in proof.claims],
-                   "figures": proof.figures}
-        write_results(RESULTS_FOLDER / f"{self.name}.json", results)
-        write_between(PAGE, *markers(self.name), part(results, self.table))
-        write_between(PAGE, *markers("summary"), summary())
+                   "figures": proof.figures})
+        SUMMARY.write()
 
 
 def markers(name: str) -> tuple[str, str]:
@@ -98,3 +93,6 @@ def summary() -> str:
     rows = ([f"`{name}`", claim["text"], "yes" if claim["holds"] else "**no**", claim["detail"]]
             for name, results in studies for claim in results.get("claims", []))
     return markdown_table(["study", "claim", "holds", "figures"], rows)
+
+
+SUMMARY = KeptTable(lambda _: summary(), RESULTS_FOLDER, PAGE, markers("summary"))

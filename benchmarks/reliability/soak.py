@@ -145,7 +145,7 @@ def table(figures: Mapping[str, Any]) -> str:
     return markdown_table(["runs", "resident memory, MiB", "open files", "threads", "tasks", "child processes"], rows)
 
 
-STUDY = Study("soak", prove, table)
+STUDY = Study.of("soak", prove, table)
 
 if __name__ == "__main__":
     sys.exit(STUDY.main(__doc__))

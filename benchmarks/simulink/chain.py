@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_table, marks
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.engine.program import MatlabEngine
@@ -26,7 +26,6 @@ from chatdev.departments.simulink.execute import execute_program
 from chatdev.sandbox.kinds import find_sandbox
 
 BLOCKS = 1000
-BEGIN, END = "<!-- chain: written by python -m benchmarks.simulink.chain -->", "<!-- end of chain -->"
 _GAIN, _RESISTOR = "simulink/Math Operations/Gain", "fl_lib/Electrical/Electrical Elements/Resistor"
 
 
@@ -107,7 +106,8 @@ def tables(study: Mapping[str, Any]) -> str:
                           [(name, row["build"], row["whole"]) for name, row in study["milliseconds"].items()])
 
 
-STUDY = KeptStudy(measure, tables, RESULTS_FOLDER / "simulink_chain.json", ROOT / "docs" / "simulink.md", (BEGIN, END))
+STUDY = KeptStudy(tables, RESULTS_FOLDER / "simulink_chain.json", DOCS / "simulink.md",
+                  marks("chain", "simulink.chain"), measure)
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.simulink.mutants import KINDS, NOBODY, investigation_of, mutants
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from chatdev.departments.simulink.checks import check_investigation
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.parts import CHECKS
 
 MODELS = ROOT / "chatdev" / "departments" / "simulink" / "models"
-BEGIN, END = "<!-- checks: written by python -m benchmarks.simulink.checks -->", "<!-- end of checks -->"
 _INDEX = "index"
 
 
@@ -57,7 +56,8 @@ def tables(found: Mapping[str, Any]) -> str:
             f"{markdown_table(['check', 'what is spoilt', 'mutants', 'told by this check (none: by any)'], rows)}")
 
 
-STUDY = KeptStudy(measure, tables, RESULTS_FOLDER / "simulink_checks.json", ROOT / "docs" / "simulink.md", (BEGIN, END),
-                  {"most": (20, "mutants of one kind of each model")})
+STUDY = KeptStudy(tables, RESULTS_FOLDER / "simulink_checks.json", DOCS / "simulink.md",
+                  marks("checks", "simulink.checks"), measure, {"most": (20, "mutants of one kind of each model")})
+
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -18,9 +18,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev import Company
 from chatdev.departments.simulink.agreement import agreed_model, to_investigation
 from chatdev.departments.simulink.diagram import Diagram
@@ -30,8 +29,6 @@ from chatdev.departments.simulink.reference_models import reference_models
 from tests.departments.simulink.office import MISTAKES, Office
 from tests.support.chat_server import ChatServer
 
-BEGIN, END = "<!-- faults: written by python -m benchmarks.simulink.faults -->", "<!-- end of faults -->"
-RESULTS = RESULTS_FOLDER / "simulink_faults.json"
 MODELS = ("droop_loop", "pump_relay", "spring_ball", "rc_ladder")
 """One model of each of SimuGen's four domains."""
 VARIANTS: Mapping[str, Sequence[str]] = {
@@ -120,18 +117,20 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+TABLE = KeptTable(lambda kept: tables([FaultRow(**row) for row in kept["rows"]]),
+                  RESULTS_FOLDER / "simulink_faults.json", DOCS / "simulink.md", marks("faults", "simulink.faults"))
+
+
 def main() -> None:
     """Run the study; in its full size its rows are written down."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--models", default=",".join(MODELS))
     names = parser.parse_args().models.split(",")
     rows = study(names)
-    print(tables(rows))
     if tuple(names) == MODELS:
-        content: dict[str, Any] = {"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
-                                   "models": names, "rows": [asdict(one) for one in rows]}
-        write_results(RESULTS, content)
-        write_between(ROOT / "docs" / "simulink.md", BEGIN, END, tables(rows))
+        TABLE.keep({"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "models": names,
+                    "rows": [asdict(one) for one in rows]})
+    print(tables(rows))
 
 
 if __name__ == "__main__":

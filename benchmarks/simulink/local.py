@@ -8,26 +8,13 @@ Given again, it goes on where it was; rows, journals and the page as in benchmar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
-from benchmarks.local_study import MODEL, LocalStudy, each_task, main
-from benchmarks.study import RESULTS_FOLDER, ROOT
+from benchmarks.local_study import MODEL, LocalStudy, each_task
+from benchmarks.study import DOCS, RESULTS_FOLDER, marks
 
 MODELS = 10
-STUDY = LocalStudy(
-    "simulink-local",
-    (("simulink", "--study", "simulink-local", "--model", MODEL, "--input", "description", "--smallest", str(MODELS),
-      "--companies", "single_simulink,simugen"),),
-    RESULTS_FOLDER / "simulink_local.json", RESULTS_FOLDER / "simulink_local_journals.tar.xz",
-    ROOT / "docs" / "simulink.md",
-    ("<!-- local: written by python -m benchmarks.simulink.local -->", "<!-- end of local -->"))
-
-
-def more(_folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
-    """Nothing beside the rows."""
-    return {}
 
 
 def told(study: Mapping[str, Any]) -> str:
@@ -39,5 +26,12 @@ def _cell(row: Mapping[str, Any]) -> str:
     return f"{row['accuracy']:.2f}; {'yes' if row['runs'] else 'no'}; {row['tokens']:,}"
 
 
+STUDY = LocalStudy(
+    told, RESULTS_FOLDER / "simulink_local.json", DOCS / "simulink.md",
+    marks("local", "simulink.local"), "simulink-local",
+    (("simulink", "--study", "simulink-local", "--model", MODEL, "--input", "description", "--smallest", str(MODELS),
+      "--companies", "single_simulink,simugen"),),
+    RESULTS_FOLDER / "simulink_local_journals.tar.xz")
+
 if __name__ == "__main__":
-    main(STUDY, __doc__, more, told)
+    STUDY.main(__doc__)

@@ -17,13 +17,12 @@ from dataclasses import replace
 from typing import Any
 
 from benchmarks.simulink.mutants import mutants
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_table, marks
 from chatdev.departments.simulink.checks import read_investigation
 from chatdev.departments.simulink.diagram import Diagram, End, Wire
 from chatdev.departments.simulink.metric import compare, count_connections
 from chatdev.departments.simulink.reference_models import reference_models
 
-BEGIN, END = "<!-- metric: written by python -m benchmarks.simulink.metric -->", "<!-- end of metric -->"
 _TAKEN, _EACH = 4, 5
 OPEN = {name: model.diagram for name, model in reference_models().items() if model.half == "open"}
 
@@ -100,7 +99,8 @@ def tables(study: Mapping[str, Any]) -> str:
                        [(how, *map(str, row.values())) for how, row in study["left"].items()])])
 
 
-STUDY = KeptStudy(measure, tables, RESULTS_FOLDER / "simulink_metric.json", ROOT / "docs" / "simulink.md", (BEGIN, END))
+STUDY = KeptStudy(tables, RESULTS_FOLDER / "simulink_metric.json", DOCS / "simulink.md",
+                  marks("metric", "simulink.metric"), measure)
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -15,19 +15,17 @@ import argparse
 import io
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.departments.simulink import layout
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.painter import draw
 from chatdev.runner.raster import rasterise
 
-BEGIN, END = "<!-- pictures: written by python -m benchmarks.simulink.pictures -->", "<!-- end of pictures -->"
 MODELS = Path(layout.__file__).parent / "models"
-RESULTS = RESULTS_FOLDER / "simulink_pictures.json"
 _PIECE, _STEP = (900, 600), (650, 450)
 _ALIKE = str.maketrans("0OoIl|", "ooolll")
 
@@ -75,6 +73,18 @@ def _plain(text: str) -> str:
     return "".join(letter for letter in text.translate(_ALIKE).lower() if letter.isalnum())
 
 
+def table(study: Mapping[str, Any]) -> str:
+    """A line for each model."""
+    rows = study["milliseconds"]
+    columns = [*next(iter(rows.values()), {})]
+    lines = markdown_table(["model", *columns], [[name, *row.values()] for name, row in rows.items()])
+    return f"Times in milliseconds.\n\n{lines}"
+
+
+TABLE = KeptTable(table, RESULTS_FOLDER / "simulink_pictures.json", DOCS / "simulink.md",
+                  marks("pictures", "simulink.pictures"))
+
+
 def main() -> None:
     """Run the study, print its table and keep its figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -86,13 +96,8 @@ def main() -> None:
         if not given.models or path.stem in given.models:
             model = Diagram.read(path)
             rows[path.stem] = measure(model) | ({"unread": unread(model)} if given.read else {})
-    columns = ["blocks", "wires", "svg", "png", *(["unread"] if given.read else [])]
-    table = markdown_table(["model", *columns], [[name, *(row[column] for column in columns)]
-                                                 for name, row in rows.items()])
-    print(table)
-    if not given.models:
-        write_results(RESULTS, {"machine": machine(), "milliseconds": rows})
-        write_between(ROOT / "docs" / "simulink.md", BEGIN, END, f"Times in milliseconds.\n\n{table}")
+    study = {"machine": machine(), "milliseconds": rows}
+    print(table(study) if given.models else TABLE.keep(study))
 
 
 if __name__ == "__main__":

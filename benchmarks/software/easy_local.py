@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.local_study import MODEL, LocalStudy, main
+from benchmarks.local_study import MODEL, LocalStudy
 from benchmarks.software.easy_drafts import drafts_table, worth_of_drafts
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, markdown_table
 from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, SETS, EasyTask, EasyTier, load_easy_tasks
 
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
@@ -69,9 +70,10 @@ def tasks_of(name: str) -> list[EasyTask]:
 def study_of(name: str) -> LocalStudy:
     """The study of a set."""
     return LocalStudy(
-        f"easy-{name}", steps_of(name), RESULTS_FOLDER / f"easy_{name}.json",
-        RESULTS_FOLDER / f"easy_{name}_journals.tar.xz", ROOT / "docs" / "studies" / "easy-tasks.md",
-        (f"<!-- table: written by python -m benchmarks.software.easy_local {name} -->", f"<!-- end of easy {name} -->"))
+        partial(page_text, name=name), RESULTS_FOLDER / f"easy_{name}.json", DOCS / "studies" / "easy-tasks.md",
+        (f"<!-- table: written by python -m benchmarks.software.easy_local {name} -->", f"<!-- end of easy {name} -->"),
+        f"easy-{name}", steps_of(name), RESULTS_FOLDER / f"easy_{name}_journals.tar.xz",
+        lambda folders: {WORTH: worth_of_drafts(folders, tasks_of(name))})
 
 
 def page_text(study: Mapping[str, Any], name: str) -> str:
@@ -89,7 +91,7 @@ def page_text(study: Mapping[str, Any], name: str) -> str:
 
 def _one_call(study: LocalStudy) -> Rows:
     """The kept rows of one call."""
-    return [row for row in read_results(study.results)["rows"] if row["variant"] == ONE_CALL]
+    return [row for row in study.read()["rows"] if row["variant"] == ONE_CALL]
 
 
 def _success_table(rows: Rows) -> str:
@@ -153,9 +155,9 @@ def _by_variant(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:
     return found
 
 
+STUDIES = [study_of(name) for name in NAMES]
+
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
         sys.exit(f"name the set: python -m benchmarks.software.easy_local {'|'.join(NAMES)}")
-    chosen = sys.argv.pop(1)
-    main(study_of(chosen), __doc__, lambda folders: {WORTH: worth_of_drafts(folders, tasks_of(chosen))},
-         lambda study: page_text(study, chosen))
+    study_of(sys.argv.pop(1)).main(__doc__)

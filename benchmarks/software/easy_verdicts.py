@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.software.easy_local import AGAIN, CHAIN, study_of, tasks_of
-from benchmarks.study import RESULTS_FOLDER, KeptStudy, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
 from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, EasyTask, drafts, try_draft
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
@@ -32,8 +32,6 @@ from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 
-RESULTS = RESULTS_FOLDER / "easy_verdicts.json"
-MARKS = ("<!-- verdicts: written by python -m benchmarks.software.easy_verdicts -->", "<!-- end of verdicts -->")
 TESTERS = ("examples", "commands")
 """What a Tester writes into long-term memory."""
 KINDS = ("passes every check", "passes the request's example, not every check", "fails the request's example",
@@ -100,5 +98,8 @@ def table(study: Mapping[str, Any]) -> str:
                            for kind in KINDS])
 
 
+STUDY = KeptStudy(table, RESULTS_FOLDER / "easy_verdicts.json", DOCS / "studies" / "easy-tasks.md",
+                  marks("verdicts", "software.easy_verdicts"), measure)
+
 if __name__ == "__main__":
-    KeptStudy(measure, table, RESULTS, study_of(AGAIN).page, MARKS).main(__doc__)
+    STUDY.main(__doc__)

@@ -23,15 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reliability.room import room
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, markdown_table, marks, write_results
 from chatdev import Company
 from chatdev.config.profiles import profile_for
 from chatdev.llm.tokens import count_tokens
 from tests.support.chat_server import Received
 from tests.support.repositories import REPOSITORIES, Repository, commit, files_in, git
 
-RESULTS, PAGE = RESULTS_FOLDER / "existing_code.json", ROOT / "docs" / "existing-code.md"
-BEGIN, END = "<!-- models: written by python -m benchmarks.software.existing_code -->", "<!-- end of models -->"
 MODEL = "gpt-4o"
 """A name that gets the words for strong models; nobody of that name is asked."""
 RIGHT = "right"
@@ -108,13 +106,13 @@ def measure(names: Sequence[str], anew: bool = False) -> None:
             if anew or old is None or old["digest"] != _digest(REPOSITORIES[name]):
                 row = try_reply(name, about)
                 rows = [row, *(one for one in kept_rows() if (one["repository"], one["model"]) != (name, about))]
-                write_results(RESULTS, {"rows": sorted(rows, key=_place)})
+                write_results(TABLE.results, {"rows": sorted(rows, key=_place)})
                 print(f"{name}: {about}: {row['status']}, {row['calls']} calls, {row['seconds']} s", flush=True)
 
 
 def kept_rows() -> list[Row]:
     """The rows that were measured before."""
-    return list(read_results(RESULTS).get("rows", []))
+    return list(TABLE.read().get("rows", []))
 
 
 def _place(row: Mapping[str, Any]) -> tuple[int, int]:
@@ -144,6 +142,10 @@ def _changed(row: Mapping[str, Any]) -> str:
     return ", ".join("the file" if path == wanted else path for path in row["changed"]) or "nothing"
 
 
+TABLE = KeptTable(lambda kept: table(kept["rows"]), RESULTS_FOLDER / "existing_code.json", DOCS / "existing-code.md",
+                  marks("models", "software.existing_code"))
+
+
 def main() -> None:
     """Measure what is not kept, print the table, and write the page when all are measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -153,9 +155,7 @@ def main() -> None:
     given = parser.parse_args()
     if not given.write:
         measure(given.only, given.anew)
-    if given.write or not given.only:
-        write_between(PAGE, BEGIN, END, table(kept_rows()))
-    print(table(kept_rows()))
+    print(TABLE.write() if given.write or not given.only else TABLE.text())
 
 
 if __name__ == "__main__":

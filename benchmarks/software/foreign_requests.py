@@ -18,15 +18,12 @@ from typing import Any
 
 import yaml
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, markdown_table, marks
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 
 DATA = ROOT / "benchmarks" / "data" / "requests"
-RESULTS, PAGE = RESULTS_FOLDER / "foreign_requests.json", ROOT / "docs" / "execution.md"
-BEGIN, END = ("<!-- foreign requests: written by python -m benchmarks.software.foreign_requests -->",
-              "<!-- end of foreign requests -->")
 _AT_ONCE = 3
 
 
@@ -91,5 +88,8 @@ def measure() -> dict[str, Any]:
         return {"rows": list(pool.map(try_request, read_requests()))}
 
 
+STUDY = KeptStudy(table, RESULTS_FOLDER / "foreign_requests.json", DOCS / "execution.md",
+                  marks("foreign requests", "software.foreign_requests"), measure)
+
 if __name__ == "__main__":
-    KeptStudy(measure, table, RESULTS, PAGE, (BEGIN, END)).main(__doc__)
+    STUDY.main(__doc__)

@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.software.mutations import mutants
 from benchmarks.software.trial_cases import SEED, Subject, check_program, count_examples, subjects
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, markdown_table, marks
 from chatdev.departments.software.evaluation.easy_tier import SETS, load_easy_tasks
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
@@ -28,8 +28,6 @@ from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
 
-RESULTS, PAGE = RESULTS_FOLDER / "guessed_syntax.json", ROOT / "docs" / "execution.md"
-BEGIN, END = "<!-- guessed: written by python -m benchmarks.software.guessed_syntax -->", "<!-- end of guessed -->"
 WORDS = {"words": ["run", "sample", "2"], "options": ["--input", "sample", "--count", "2"],
          "actions": ["execute-all", "--verbose"]}
 """The arguments of a check in each of the guessed syntaxes."""
@@ -104,16 +102,17 @@ def table(study: Mapping[str, Any]) -> str:
                            for kind in kinds])
 
 
+TABLE = KeptTable(table, RESULTS_FOLDER / "guessed_syntax.json", DOCS / "execution.md",
+                  marks("guessed", "software.guessed_syntax"))
+
+
 def main() -> None:
     """Measure and print; all of it is written down, and to the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, metavar="N", help="only this many programs; nothing is written")
     sample = parser.parse_args().sample
     found = measure(sample)
-    if sample is None:
-        write_results(RESULTS, found)
-        write_between(PAGE, BEGIN, END, table(read_results(RESULTS)))
-    print(table(found))
+    print(TABLE.keep(found) if sample is None else table(found))
 
 
 if __name__ == "__main__":

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, markdown_table, marks, read_results
 from chatdev.evaluation.reporting.formats import score_lines
 from chatdev.evaluation.reporting.study_results import Results
+from chatdev.version import __version__
 
-PAGE, SENT = ROOT / "docs" / "models.md", ROOT / "benchmarks" / "data" / "model_lines.txt"
-BEGIN, END = "<!-- models: written by python -m benchmarks.software.model_rows -->", "<!-- end of models -->"
+SENT = ROOT / "benchmarks" / "data" / "model_lines.txt"
 OURS = (("easy_sealed-2", ("single",)), ("easy_again", ("single_drafts", "chatdev")))
 """The kept results of the set of `--tier easy`, and the variants of each whose runs are whole."""
+MEASURED = "0.1.0"
+"""The version of chatdev that they are of."""
 
 
 def our_lines() -> Iterator[str]:
@@ -26,7 +28,8 @@ def our_lines() -> Iterator[str]:
     for name, variants in OURS:
         found = read_results(RESULTS_FOLDER / f"{name}.json")
         rows = [row for row in found["rows"] if row["variant"] in variants]
-        yield from score_lines(Results(name, rows, [], list(variants)), "easy", date.fromisoformat(found["date"]))
+        for line in score_lines(Results(name, rows, [], list(variants)), "easy", date.fromisoformat(found["date"])):
+            yield line.replace(__version__, MEASURED, 1)
 
 
 def sent_lines() -> list[str]:
@@ -47,6 +50,7 @@ def table() -> str:
     return markdown_table(["model", "tier", "variant", "solved", "calls a run", "cost a run", "version", "date"], rows)
 
 
+TABLE = KeptTable(lambda _: table(), RESULTS_FOLDER, DOCS / "models.md", marks("models", "software.model_rows"))
+
 if __name__ == "__main__":
-    write_between(PAGE, BEGIN, END, table())
-    print(table())
+    print(TABLE.write())

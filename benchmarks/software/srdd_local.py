@@ -16,23 +16,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.local_study import FOLDER, MODEL, LocalStudy, each_task, main
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table
+from benchmarks.local_study import FOLDER, MODEL, LocalStudy, each_task
+from benchmarks.study import DOCS, RESULTS_FOLDER, markdown_table, marks
 from chatdev.evaluation.dialogues import dialogues
 from chatdev.evaluation.judging.judgements import Comparison, compare_companies, read_judgements
 
 TALKING = "chatdev"
 JUDGEMENTS = FOLDER / "judgements.jsonl"
 _SRDD = ("srdd", "--study", "local", "--model", MODEL, "--only-with-acceptance", "--install", "never")
-STUDY = LocalStudy(
-    "local",
-    ((*_SRDD, "--companies", f"single,{TALKING}", "--limit", "8"),
-     (*_SRDD, "--companies", f"pipeline,{TALKING}", "--limit", "4", "--ablations", "--only", "pipeline",
-      "--only", f"{TALKING} without*"),
-     ("judge", "--study", "local", "--variants", f"single,{TALKING}", "--judge", MODEL, "--record", str(JUDGEMENTS))),
-    RESULTS_FOLDER / "srdd_local.json", RESULTS_FOLDER / "srdd_local_journals.tar.xz",
-    ROOT / "docs" / "studies" / "srdd.md",
-    ("<!-- table: written by python -m benchmarks.software.srdd_local -->", "<!-- end of table -->"))
 
 
 def judge_and_dialogues(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
@@ -97,5 +88,14 @@ def _dialogue_tables(found: Mapping[str, Any]) -> str:
     return f"{said}\n\n{markdown_table(['What was', 'how often', 'what followed what'], kinds)}"
 
 
+STUDY = LocalStudy(
+    page_text, RESULTS_FOLDER / "srdd_local.json", DOCS / "studies" / "srdd.md", marks("table", "software.srdd_local"),
+    "local",
+    ((*_SRDD, "--companies", f"single,{TALKING}", "--limit", "8"),
+     (*_SRDD, "--companies", f"pipeline,{TALKING}", "--limit", "4", "--ablations", "--only", "pipeline",
+      "--only", f"{TALKING} without*"),
+     ("judge", "--study", "local", "--variants", f"single,{TALKING}", "--judge", MODEL, "--record", str(JUDGEMENTS))),
+    RESULTS_FOLDER / "srdd_local_journals.tar.xz", judge_and_dialogues)
+
 if __name__ == "__main__":
-    main(STUDY, __doc__, judge_and_dialogues, page_text)
+    STUDY.main(__doc__)

@@ -24,13 +24,11 @@ from typing import Any
 import yaml
 
 from benchmarks.reliability.room import room
-from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, markdown_table, marks, write_results
 from chatdev import Company
 from tests.support.chat_server import Received, Scripted
 
 DATA = ROOT / "benchmarks" / "data" / "strong_models"
-RESULTS, PAGE = RESULTS_FOLDER / "strong_models.json", ROOT / "docs" / "models.md"
-BEGIN, END = "<!-- scenarios: written by python -m benchmarks.software.strong_models -->", "<!-- end of scenarios -->"
 MODEL = "gpt-4o"
 """A name that gets the words for strong models; nobody of that name is asked."""
 RIGHT, MOST_CALLS = "right", 8
@@ -152,8 +150,8 @@ def try_program(scenario: Scenario, about: str, program: str) -> Row:
                 "report": "" if report is None else str(getattr(report, "report", report))[:2000]}
 
 
-def measure(names: Sequence[str], anew: bool = False) -> Row:
-    """The rows of the scenarios; those that are kept and whose scenario has not changed are not measured again."""
+def measure(names: Sequence[str], anew: bool = False) -> None:
+    """Measure the scenarios, and keep each row; those that are kept only `anew`, or when the scenario has changed."""
     for scenario in read_scenarios(names):
         for about, program in scenario.programs():
             same = [row for row in kept_rows()
@@ -163,19 +161,18 @@ def measure(names: Sequence[str], anew: bool = False) -> Row:
             row = try_program(scenario, about, program)
             keep(row)
             print(f"{scenario.name}: {about}: {row['status']}, {row['calls']} calls, {row['seconds']} s", flush=True)
-    return {"rows": kept_rows()}
 
 
 def kept_rows() -> list[Row]:
     """The rows that were measured before."""
-    return list(read_results(RESULTS).get("rows", []))
+    return list(TABLE.read().get("rows", []))
 
 
 def keep(row: Row) -> None:
     """Write a row down in place of an earlier one of the same program."""
     rows = [old for old in kept_rows() if (old["scenario"], old["program"]) != (row["scenario"], row["program"])]
     rows.append({name: value for name, value in row.items() if name != "report"})
-    write_results(RESULTS, {"rows": sorted(rows, key=lambda one: (one["scenario"], one["program"] != RIGHT,
+    write_results(TABLE.results, {"rows": sorted(rows, key=lambda one: (one["scenario"], one["program"] != RIGHT,
                                                                   one["program"]))})
 
 
@@ -209,6 +206,10 @@ def table(study: Mapping[str, Any]) -> str:
                       total, *said])
 
 
+TABLE = KeptTable(table, RESULTS_FOLDER / "strong_models.json", DOCS / "models.md",
+                  marks("scenarios", "software.strong_models"))
+
+
 def main() -> None:
     """Measure what is not kept, print the table, and write the page when all are measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -216,10 +217,9 @@ def main() -> None:
     parser.add_argument("--anew", action="store_true", help="measure also what is kept")
     parser.add_argument("--write", action="store_true", help="write the page from what is kept, and measure nothing")
     given = parser.parse_args()
-    study = read_results(RESULTS) if given.write else measure(given.only, given.anew)
-    if given.write or not given.only:
-        write_between(PAGE, BEGIN, END, table(study))
-    print(table(study))
+    if not given.write:
+        measure(given.only, given.anew)
+    print(TABLE.write() if given.write or not given.only else TABLE.text())
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 The right programs of the scenarios of `strong_models` are written by the same scripted model, and what it is
 sent is counted: system messages, all other messages, and the schemas of tools; a token is a fourth of the characters.
 `--build` names what is measured (`now`, or the commit in whose tree the command runs: copy this file,
-`strong_models.py` and `data/strong_models/` there). Takes about twenty minutes.
+`strong_models.py`, `study.py` and `data/strong_models/` there). Takes about twenty minutes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.reliability.room import room
-from benchmarks.software.strong_models import MODEL, PAGE, RIGHT, Scenario, StrongModel, read_scenarios
-from benchmarks.study import RESULTS_FOLDER, markdown_table, read_results, write_between, write_results
+from benchmarks.software.strong_models import MODEL, RIGHT, Scenario, StrongModel, read_scenarios
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, markdown_table, marks, write_results
 from chatdev import Company
 from tests.support.chat_server import Received, Scripted
 
-RESULTS = RESULTS_FOLDER / "strong_tokens.json"
-BEGIN, END = "<!-- tokens: written by python -m benchmarks.software.strong_tokens -->", "<!-- end of tokens -->"
 BEFORE, NOW = "8554d454", "now"
 PARTS = ("system", "messages", "tools")
 Sent = dict[str, int]
@@ -96,6 +94,10 @@ def _per_call(sent: Iterable[tuple[str, Sent]], phase: str) -> tuple[str, ...]:
     return (str(len(found)), *means)
 
 
+TABLE = KeptTable(table, RESULTS_FOLDER / "strong_tokens.json", DOCS / "models.md",
+                  marks("tokens", "software.strong_tokens"))
+
+
 def main() -> None:
     """Measure, keep, print the tables, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -104,12 +106,10 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the page from what is kept, and measure nothing")
     given = parser.parse_args()
     for scenario in [] if given.write else read_scenarios(given.only):
-        row, study = measure(scenario), read_results(RESULTS)
+        row, study = measure(scenario), TABLE.read()
         print(f"{scenario.name}: {row['status']}, {len(row['sent'])} calls, {_total(row['sent'])[0]} tokens")
-        write_results(RESULTS, {**study, given.build: {**study.get(given.build, {}), scenario.name: row}})
-    if given.build == NOW:
-        write_between(PAGE, BEGIN, END, table(read_results(RESULTS)))
-    print(table(read_results(RESULTS)))
+        write_results(TABLE.results, {**study, given.build: {**study.get(given.build, {}), scenario.name: row}})
+    print(TABLE.write() if given.build == NOW else TABLE.text())
 
 
 if __name__ == "__main__":

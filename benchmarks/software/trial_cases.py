@@ -1,6 +1,6 @@
 """Whether a trial tells the truth: right programs pass the trial made from their own request, and faulty ones do not.
 
-    python -m benchmarks.software.trial_cases
+    python -m benchmarks.software.trial_cases [--write]
 
 The reference programs of the 40 tasks with a hidden test and of the easy tasks for tuning are tried as `software.use`
 does, with nothing but their request. Then faults are put into those whose request gives an example that the rule reads,
@@ -10,17 +10,16 @@ benchmarks/results/trial_cases.json and the table in docs/execution.md.
 
 from __future__ import annotations
 
-import argparse
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.software.mutations import mutants
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from chatdev.departments.software.cases.extract import read_request
 from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, load_easy_tasks
 from chatdev.departments.software.evaluation.srdd import Srdd
@@ -36,7 +35,6 @@ SEED, MUTANTS = 16, 6
 _SEEN = re.compile(r": wanted (.*) with status \S+, saw (.*) with status \S+$", re.DOTALL)
 """What a check tells of a case; one of which only the exit status differs prints what it should."""
 GOOD = ROOT / "tests" / "departments" / "software" / "evaluation" / "acceptance"
-BEGIN, END = "<!-- trials: written by python -m benchmarks.software.trial_cases -->", "<!-- end of trials -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ def _kind(subject: Subject, fault: str, sandbox: Sandbox) -> str:
     return f"{found} {'passed' if try_program(subject, fault, sandbox).passed else 'rejected'}"
 
 
-def table(study: dict[str, Any]) -> str:
+def table(study: Mapping[str, Any]) -> str:
     """The table for the page."""
     lines = []
     for tier, what in (("hard", "the 40 tasks with a hidden test"), ("easy", "the easy tasks for tuning")):
@@ -133,14 +131,8 @@ def _share(kinds: Counter[str], found: str) -> str:
     return f"{rejected} of {rejected + kinds[f'{found} passed']}"
 
 
-def main() -> None:
-    """Measure, and write down."""
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    study = measure()
-    write_results(RESULTS_FOLDER / "trial_cases.json", study)
-    write_between(ROOT / "docs" / "execution.md", BEGIN, END, table(study))
-    print(table(study))
-
+STUDY = KeptStudy(table, RESULTS_FOLDER / "trial_cases.json", DOCS / "execution.md",
+                  marks("trials", "software.trial_cases"), measure)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
@@ -100,9 +100,8 @@ def told(results: Mapping[str, Any]) -> str:
     return f"{table}\n\n{wrong} verdicts are wrong. {results['date']}; {results['machine']}."
 
 
-STUDY = KeptStudy(study, told, RESULTS_FOLDER / "verilog_benches.json", ROOT / "docs" / "verilog.md",
-                  ("<!-- benches: written by python -m benchmarks.verilog.benches -->", "<!-- end of benches -->"))
-
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_benches.json", DOCS / "verilog.md",
+                  marks("benches", "verilog.benches"), study)
 
 if __name__ == "__main__":
     STUDY.main(__doc__)

@@ -17,14 +17,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
 from benchmarks.verilog.subjects import Subject, verilogeval_subjects
 from chatdev import Company
 from chatdev.llm.scripted import ScriptedModel
 from chatdev.llm.tokens import count_tokens, prompt_tokens
 
-PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_calls.json"
-BEGIN, END = "<!-- calls: written by python -m benchmarks.verilog.calls -->", "<!-- end of calls -->"
 SEED, SUBJECTS = 19, 40
 COMPANIES = ("verilogcoder", "single_verilog")
 DRAFTS: dict[str, Callable[[str], str]] = {
@@ -75,5 +73,8 @@ def measure(processes: int) -> dict[str, Any]:
         return {"rows": [row for rows in found for row in rows]}
 
 
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_calls.json", DOCS / "verilog.md",
+                  marks("calls", "verilog.calls"), measure, {"processes": (2, "at a time")})
+
 if __name__ == "__main__":
-    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END), {"processes": (2, "at a time")}).main(__doc__)
+    STUDY.main(__doc__)

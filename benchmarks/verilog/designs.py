@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, read_results, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, machine, markdown_table, marks
 from benchmarks.verilog.mutants import mutants
 from benchmarks.verilog.subjects import Subject, designs
 from chatdev.departments.verilog.bench import add_parameters
@@ -34,10 +34,6 @@ from chatdev.departments.verilog.simulation import simulate_unexamined
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict
 from chatdev.tools.registry import registry
-
-PAGE = ROOT / "docs" / "verilog.md"
-RESULTS = RESULTS_FOLDER / "verilog_designs.json"
-BEGIN, END = "<!-- twenty: written by python -m benchmarks.verilog.designs -->", "<!-- end of twenty -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +126,10 @@ def told(results: Mapping[str, Any]) -> str:
             f"{results['date']}; {results['machine']}.")
 
 
+TABLE = KeptTable(told, RESULTS_FOLDER / "verilog_designs.json", DOCS / "verilog.md",
+                  marks("twenty", "verilog.designs"))
+
+
 def main() -> None:
     """Judge all designs, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -138,16 +138,13 @@ def main() -> None:
     arguments = parser.parse_args()
     today = datetime.now(UTC).date().isoformat()
     if arguments.ports:
-        results = read_results(RESULTS)
+        results = TABLE.read()
         results["rows"] = [row | ports_of(subject) for row, subject in zip(results["rows"], designs(), strict=True)]
     else:
         with ProcessPoolExecutor(2) as pool:
             rows = list(pool.map(partial(row_of, most=arguments.mutants), designs()))
         results = {"date": today, "machine": machine(), "rows": [*map(asdict, rows)]}
-    results["ports_read"] = today
-    write_results(RESULTS, results)
-    write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
+    print(TABLE.keep(results | {"ports_read": today}))
 
 
 if __name__ == "__main__":

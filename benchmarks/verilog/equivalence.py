@@ -4,12 +4,11 @@ On every eighth problem of VerilogEval and on the twenty designs: each right mod
 by what the judge says of them. A proof that a refused module does the same would be wrong, and so would inputs for
 which a module differs from itself; inputs for which an accepted mutant differs show what its bench does not look at.
 
-    python -m benchmarks.verilog.equivalence [--mutants 3] [--every 8]
+    python -m benchmarks.verilog.equivalence [--write] [--mutants 3] [--every 8]
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import random
 import tempfile
@@ -22,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_table, marks
 from benchmarks.verilog.mutants import mutants
 from benchmarks.verilog.subjects import Subject, designs, verilogeval_subjects
 from chatdev.departments.verilog.bench import add_parameters
@@ -30,10 +29,6 @@ from chatdev.departments.verilog.equivalence import compare
 from chatdev.departments.verilog.judge import judge_answer
 from chatdev.sandbox.kinds import find_sandbox
 
-PAGE = ROOT / "docs" / "verilog.md"
-RESULTS = RESULTS_FOLDER / "verilog_equivalence.json"
-BEGIN, END = ("<!-- equivalence: written by python -m benchmarks.verilog.equivalence -->",
-              "<!-- end of equivalence -->")
 FINDINGS = ("PROVED", "DIFFERS", "UNKNOWN")
 ITSELF, REFUSED, ACCEPTED = KINDS = ("the module itself", "a mutant that is refused", "a mutant that is accepted")
 WRONG = {ITSELF: "DIFFERS", REFUSED: "PROVED"}
@@ -108,17 +103,10 @@ def _some(every: int) -> Iterator[Subject]:
     yield from designs()
 
 
-def main() -> None:
-    """Study, write the results, print them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--mutants", type=int, default=3, help="of each verdict, at most (default: 3)")
-    parser.add_argument("--every", type=int, default=8, help="which problems of VerilogEval (default: every eighth)")
-    arguments = parser.parse_args()
-    results = study([*_some(arguments.every)], arguments.mutants)
-    write_results(RESULTS, results)
-    write_between(PAGE, BEGIN, END, told(results))
-    print(told(results))
-
+STUDY = KeptStudy(
+    told, RESULTS_FOLDER / "verilog_equivalence.json", DOCS / "verilog.md", marks("equivalence", "verilog.equivalence"),
+    lambda mutants, every: study([*_some(every)], mutants),
+    {"mutants": (3, "of each verdict, at most"), "every": (8, "every so many of the problems of VerilogEval")})
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

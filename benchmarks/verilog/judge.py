@@ -32,15 +32,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.study import (
-    RESULTS_FOLDER,
-    ROOT,
-    machine,
-    markdown_table,
-    read_results,
-    write_between,
-    write_results,
-)
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, machine, markdown_table, marks, write_results
 from chatdev import isolation
 from chatdev.departments.verilog import judge
 from chatdev.departments.verilog.answer import Answer
@@ -57,9 +49,6 @@ from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import template
 
 DATA = ROOT / "benchmarks" / "data" / "verilogeval_v2.tar.gz"
-PAGE = ROOT / "docs" / "verilog.md"
-RESULTS = RESULTS_FOLDER / "verilog_judge.json"
-BEGIN, END = "<!-- judge: written by python -m benchmarks.verilog.judge -->", "<!-- end of judge -->"
 WEAK = {"Prob001_zero", "Prob002_m2014_q4i", "Prob053_m2014_q4d"}
 """What a stub passes: two are 0 indeed, and the reference of the third is x for ever. No cheat is one there."""
 EVERY = 3
@@ -240,6 +229,9 @@ def filled(body: str, problem: VerilogProblem) -> str:
     return text
 
 
+TABLE = KeptTable(told, RESULTS_FOLDER / "verilog_judge.json", DOCS / "verilog.md", marks("judge", "verilog.judge"))
+
+
 def main() -> None:
     """Judge, write it down, and print it; exit with 1 when a reference fails or a cheat or a strong bench's stub
     passes."""
@@ -251,14 +243,14 @@ def main() -> None:
     sample, end = given.problems, time.monotonic() + 60 * given.minutes
     problems, published = VerilogEval(DATA).problems(), VerilogEval(DATA, errata=False).problems()
     chosen = problems[::max(1, len(problems) // sample)] if sample else problems
-    known = {} if given.again or sample else dict(read_results(RESULTS))
+    known = {} if given.again or sample else TABLE.read()
     sandbox, is_same = find_sandbox(), known.get("digest") == digest_of(_STUB)
     results = known if is_same else study(chosen, {problem.name: problem for problem in published}, sandbox)
     results |= {"cheats": rows_that_hold(known), "kinds": len(cheats())}
 
     def keep() -> None:
         if not sample:
-            write_results(RESULTS, results)
+            write_results(TABLE.results, results)
 
     keep()
     digest = digest_of(TWINS.read_text(encoding="utf-8"))
@@ -269,9 +261,7 @@ def main() -> None:
         if about not in results["cheats"] and time.monotonic() < end:
             results["cheats"][about] = cheat(chosen, body, sandbox)
             keep()
-    print(told(results))
-    if not sample:
-        write_between(PAGE, BEGIN, END, told(results))
+    print(told(results) if sample else TABLE.write())
     raise SystemExit(bool(mistakes(results)))
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from benchmarks.verilog.localise import order_in_turns
 from benchmarks.verilog.mutants import Mutant, mutants
 from benchmarks.verilog.subjects import Subject, verilogeval_subjects
@@ -39,8 +39,6 @@ from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.isolation.isolate import read_here
 from chatdev.sandbox.kinds import find_sandbox
 
-PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_late.json"
-BEGIN, END = "<!-- late: written by python -m benchmarks.verilog.late -->", "<!-- end of late -->"
 DESIGNS = ROOT / "benchmarks" / "data" / "verilog_late" / "designs.yaml"
 LEVELS = (3, 8)
 _PRINTS = re.compile(r"(?:if \(stats1\.errors_\w+\) |else )?"
@@ -181,6 +179,9 @@ def _flat(found: Iterable[list[Row]]) -> list[dict[str, Any]]:
     return [asdict(row) for rows in found for row in rows]
 
 
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_late.json", DOCS / "verilog.md",
+                  marks("late", "verilog.late"), measure,
+                  {"processes": (2, "at a time"), "problems": (40, "of VerilogEval")})
+
 if __name__ == "__main__":
-    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END),
-              {"processes": (2, "at a time"), "problems": (40, "of VerilogEval")}).main(__doc__)
+    STUDY.main(__doc__)

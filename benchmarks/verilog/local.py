@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.local_study import MODEL, LocalStudy, each_task, main
-from benchmarks.study import RESULTS_FOLDER, ROOT
+from benchmarks.local_study import MODEL, LocalStudy, each_task
+from benchmarks.study import DOCS, RESULTS_FOLDER, marks
 
 PROBLEMS = ("Prob006_vectorr", "Prob007_wire", "Prob048_m2014_q4c", "Prob049_m2014_q4b", "Prob051_gates4",
             "Prob056_ece241_2013_q7", "Prob059_wire4", "Prob060_m2014_q4k", "Prob061_2014_q4a", "Prob069_truthtable1",
@@ -29,13 +29,6 @@ def _step(company: str, repeats: int) -> tuple[str, ...]:
             "--repeats", str(repeats))
 
 
-STUDY = LocalStudy(
-    "verilog-twenty-redrafted", (_step(COMPANY, 1), _step(ONE_CALL, 3)),
-    RESULTS_FOLDER / "verilog_local.json", RESULTS_FOLDER / "verilog_local_journals.tar.xz",
-    ROOT / "docs" / "verilog.md",
-    ("<!-- local: written by python -m benchmarks.verilog.local -->", "<!-- end of local -->"))
-
-
 def more(folders: Mapping[str, Sequence[Path]]) -> dict[str, Any]:
     """How many run folders of each variant there are."""
     return {"runs": {variant: len(found) for variant, found in folders.items()}}
@@ -47,5 +40,10 @@ def told(study: Mapping[str, Any]) -> str:
     return f"{STUDY.report(study)}\n\n{problems}"
 
 
+STUDY = LocalStudy(
+    told, RESULTS_FOLDER / "verilog_local.json", DOCS / "verilog.md", marks("local", "verilog.local"),
+    "verilog-twenty-redrafted", (_step(COMPANY, 1), _step(ONE_CALL, 3)),
+    RESULTS_FOLDER / "verilog_local_journals.tar.xz", more)
+
 if __name__ == "__main__":
-    main(STUDY, __doc__, more, told)
+    STUDY.main(__doc__)

@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from benchmarks.verilog.mutants import Mutant, mutants
 from benchmarks.verilog.pyverilog import Parser, sliced
 from benchmarks.verilog.subjects import Subject, designs, verilogeval_subjects
@@ -42,11 +42,6 @@ from chatdev.departments.verilog.tracing.trace import History, Watch
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.kinds import find_sandbox
 
-PAGE = ROOT / "docs" / "verilog.md"
-RESULTS, RESULTS_OF_DESIGNS = (RESULTS_FOLDER / f"verilog_localise{what}.json" for what in ("", "_designs"))
-BEGIN, END = "<!-- localise: written by python -m benchmarks.verilog.localise -->", "<!-- end of localise -->"
-MARKS_OF_DESIGNS = ("<!-- designs: written by python -m benchmarks.verilog.localise --designs -->",
-                    "<!-- end of designs -->")
 LEVELS = 3
 DEEPER = 8
 """Levels that an agent may ask for when the lines of the first three are right."""
@@ -223,6 +218,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+TABLE = KeptTable(told, RESULTS_FOLDER / "verilog_localise.json", DOCS / "verilog.md",
+                  marks("localise", "verilog.localise"))
+OF_DESIGNS = replace(TABLE, results=RESULTS_FOLDER / "verilog_localise_designs.json",
+                     marks=marks("designs", "verilog.localise --designs"))
+
+
 def main() -> None:
     """Study, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -235,10 +236,7 @@ def main() -> None:
     if arguments.problems:
         problems = problems[::max(1, len(problems) // arguments.problems)]
     results = study(problems, arguments.mutants, arguments.processes)
-    if not arguments.problems:
-        write_results(RESULTS_OF_DESIGNS if arguments.designs else RESULTS, results)
-        write_between(PAGE, *(MARKS_OF_DESIGNS if arguments.designs else (BEGIN, END)), told(results))
-    print(told(results))
+    print(told(results) if arguments.problems else (OF_DESIGNS if arguments.designs else TABLE).keep(results))
 
 
 if __name__ == "__main__":

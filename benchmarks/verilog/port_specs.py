@@ -15,13 +15,10 @@ from typing import Any
 
 import yaml
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
 from benchmarks.verilog.ports import DATA
 from chatdev.departments.verilog.port_list import read_ports
 from chatdev.departments.verilog.specification import port_differences
-
-PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_port_specs.json"
-BEGIN, END = "<!-- specs: written by python -m benchmarks.verilog.port_specs -->", "<!-- end of specs -->"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +66,8 @@ def told(results: Mapping[str, Any]) -> str:
           "yes" if row["refused"] else "no", row["lacking"]) for row in results["rows"]])
 
 
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_port_specs.json", DOCS / "verilog.md",
+                  marks("specs", "verilog.port_specs"), lambda: {"rows": [*map(asdict, rows())]})
+
 if __name__ == "__main__":
-    KeptStudy(lambda: {"rows": [*map(asdict, rows())]}, told, RESULTS, PAGE, (BEGIN, END)).main(__doc__)
+    STUDY.main(__doc__)

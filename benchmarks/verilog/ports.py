@@ -21,15 +21,13 @@ from typing import Any
 import yaml
 from jinja2 import Environment, StrictUndefined
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from benchmarks.verilog.subjects import Subject, designs, verilogeval_subjects
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.port_lines import ONE_BIT, bits_of
 from chatdev.departments.verilog.port_list import read_ports
 from chatdev.departments.verilog.specification import bit_count, port_differences
 
-PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_ports.json"
-BEGIN, END = "<!-- ports: written by python -m benchmarks.verilog.ports -->", "<!-- end of ports -->"
 DATA = ROOT / "benchmarks" / "data" / "verilog_ports"
 VARIANTS = ("alone", "in prose")
 _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
@@ -166,5 +164,8 @@ def measure(processes: int) -> dict[str, Any]:
             "ports": sum(len(given) for _, given in _subjects()), "layouts": rows}
 
 
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_ports.json", DOCS / "verilog.md",
+                  marks("ports", "verilog.ports"), measure, {"processes": (2, "at a time")})
+
 if __name__ == "__main__":
-    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END), {"processes": (2, "at a time")}).main(__doc__)
+    STUDY.main(__doc__)

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_table, marks
 from benchmarks.verilog.localise import order_in_turns
 from benchmarks.verilog.mutants import Mutant, mutants
 from benchmarks.verilog.subjects import Subject, designs, verilogeval_subjects
@@ -33,8 +33,6 @@ from chatdev.departments.verilog.simulation import simulate_answer
 from chatdev.isolation.isolate import read_here
 from chatdev.sandbox.kinds import find_sandbox
 
-PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_reports.json"
-BEGIN, END = "<!-- reports: written by python -m benchmarks.verilog.reports -->", "<!-- end of reports -->"
 LEVELS = range(1, 9)
 MOST_CHARACTERS = 6000
 """What a report may have; docs/verilog.md says so."""
@@ -124,6 +122,9 @@ def measure(processes: int, mutants: int) -> dict[str, Any]:
     return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "mutants": mutants, "rows": rows}
 
 
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_reports.json", DOCS / "verilog.md",
+                  marks("reports", "verilog.reports"), measure,
+                  {"processes": (2, "at a time"), "mutants": (2, "at most, of one module")})
+
 if __name__ == "__main__":
-    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END),
-              {"processes": (2, "at a time"), "mutants": (2, "at most, of one module")}).main(__doc__)
+    STUDY.main(__doc__)

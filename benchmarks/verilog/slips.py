@@ -17,15 +17,13 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, KeptStudy, markdown_table
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
 from benchmarks.verilog.subjects import Subject, designs, verilogeval_subjects
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.slips import mend_text
 from chatdev.departments.verilog.simulation import examine, simulate_answer
 from chatdev.sandbox.kinds import find_sandbox
 
-PAGE, RESULTS = ROOT / "docs" / "verilog.md", RESULTS_FOLDER / "verilog_slips.json"
-BEGIN, END = "<!-- slips: written by python -m benchmarks.verilog.slips -->", "<!-- end of slips -->"
 _PROSE = ("Here is the module:\n\n", "\nThis module does what the specification says; it's complete.\n")
 
 
@@ -105,5 +103,8 @@ def measure(processes: int) -> dict[str, Any]:
         return {"rows": [row for rows in found for row in rows]}
 
 
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_slips.json", DOCS / "verilog.md",
+                  marks("slips", "verilog.slips"), measure, {"processes": (2, "at a time")})
+
 if __name__ == "__main__":
-    KeptStudy(measure, told, RESULTS, PAGE, (BEGIN, END), {"processes": (2, "at a time")}).main(__doc__)
+    STUDY.main(__doc__)

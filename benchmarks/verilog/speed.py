@@ -1,6 +1,6 @@
 """How long it takes until all outputs of a source are traced, here and with pyverilog.
 
-    python -m benchmarks.verilog.speed
+    python -m benchmarks.verilog.speed [--write]
 
 The references of VerilogEval that pyverilog 1.3.0 can parse, each traced three levels deep over all drivers, without a
 simulation. pyverilog is timed twice: as it comes, when it builds its parser for every file, and with one parser for all
@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, machine, markdown_table, write_between, write_results
-from benchmarks.verilog.localise import LEVELS, PAGE
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_table, marks
+from benchmarks.verilog.localise import LEVELS
 from benchmarks.verilog.pyverilog import Parser, sliced
 from benchmarks.verilog.subjects import DATA
 from chatdev.departments.verilog import trace_drivers
@@ -24,8 +24,6 @@ from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.verilogeval import VerilogEval
 
-BEGIN, END = "<!-- speed: written by python -m benchmarks.verilog.speed -->", "<!-- end of speed -->"
-RESULTS = RESULTS_FOLDER / "verilog_speed.json"
 OURS = "pyslang"
 
 
@@ -64,13 +62,8 @@ def told(study: Mapping[str, Any]) -> str:
             f"takes all of them. ({study['machine']})")
 
 
-def main() -> None:
-    """Measure, write the results, print them."""
-    study = measured()
-    write_results(RESULTS, study)
-    write_between(PAGE, BEGIN, END, told(study))
-    print(told(study))
-
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_speed.json", DOCS / "verilog.md",
+                  marks("speed", "verilog.speed"), measured)
 
 if __name__ == "__main__":
-    main()
+    STUDY.main(__doc__)

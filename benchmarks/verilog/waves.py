@@ -20,12 +20,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.study import RESULTS_FOLDER, ROOT, machine, markdown_table, write_between, write_results
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, machine, markdown_table, marks
 from chatdev.departments.verilog.waveform.waves import Waves
 
-PAGE = ROOT / "docs" / "verilog.md"
-RESULTS = RESULTS_FOLDER / "verilog_waves.json"
-BEGIN, END = "<!-- waves: written by python -m benchmarks.verilog.waves -->", "<!-- end of waves -->"
 NAMES = ["tb.clk", "tb.q_ref", "tb.q_dut", "tb.top.count", "tb.top.r3", "tb.top.r15"]
 HALF_PERIOD = 5
 SMALL = 1  # megabytes
@@ -110,6 +107,9 @@ def told(study: Mapping[str, Any]) -> str:
                                     for name, row in study["questions"].items()]) + f"\n\n({study['machine']})"
 
 
+TABLE = KeptTable(told, RESULTS_FOLDER / "verilog_waves.json", DOCS / "verilog.md", marks("waves", "verilog.waves"))
+
+
 def main() -> None:
     """Measure, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -120,10 +120,7 @@ def main() -> None:
         question, path, last = arguments.answer
         print(json.dumps(answer(question, Path(path), int(last))))
         return
-    study = measured(arguments.megabytes)
-    write_results(RESULTS, study)
-    write_between(PAGE, BEGIN, END, told(study))
-    print(told(study))
+    print(TABLE.keep(measured(arguments.megabytes)))
 
 
 if __name__ == "__main__":

@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 
 from benchmarks.engine.run_folder import weighed
-from benchmarks.fleet import FEW, LOADS, MANY, NEAR, PAGE, RESULTS, costs_of, measure_ledger, pages
+from benchmarks.fleet import FEW, LOADS, MANY, NEAR, TABLES, costs_of, measure_ledger
 from benchmarks.fleet_load import measure_load, model_server
 from benchmarks.plans import LOADS as PLANNED
 from benchmarks.plans import Usual, bottleneck, plans
 from benchmarks.simulate_fleet import CALLS, Costs, Load, seconds
-from benchmarks.study import read_results
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Any]:
-    return read_results(RESULTS)
+    return TABLES[0].read()
 
 
 def fleet_figures(load: Load) -> dict[str, Any]:
@@ -61,12 +60,6 @@ def test_the_simulation_was_fitted_to_the_small_loads_alone(results: dict[str, A
     assert Costs(**results["costs"]) == costs_of({name: results["loads"][name] for name in (FEW, MANY)})
 
 
-def test_the_page_says_what_the_results_say(results: dict[str, Any]) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    for (begin, end), text in pages(results).items():
-        assert f"{begin}\n{text}\n{end}" in page
-
-
 def test_plans_are_what_the_simulation_says(results: dict[str, Any]) -> None:
     assert results["plans"][:1] == plans(Costs(**results["costs"]), PLANNED[:1])
 
@@ -96,7 +89,7 @@ def test_finished_runs_are_packed_as_the_page_says() -> None:
     for folder in (run, study / "chatdev" / "it's-3d4e5f", study / ".attempts" / "under-way-6a7b8c"):
         (folder / "run").mkdir(parents=True)
         (folder / "run" / "journal.jsonl").write_text("{}\n")
-    (command,) = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (command,) = re.findall(r"```sh\n(.*?)```", TABLES[0].page.read_text(encoding="utf-8"), re.DOTALL)
     subprocess.run(["bash", "-ec", command], check=True)
     found = sorted(str(path.relative_to(study)) for path in study.rglob("*") if path.is_file())
     assert found == [".attempts/under-way-6a7b8c/run/journal.jsonl", "chatdev/it's-3d4e5f.tar.gz",
@@ -113,6 +106,6 @@ def test_the_ledger_is_measured_by_itself() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_the_page_shows_work_that_works(capsys: pytest.CaptureFixture[str]) -> None:
-    *_, example = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    exec(compile(example, str(PAGE), "exec"), {"__name__": "example"})
+    *_, example = re.findall(r"```python\n(.*?)```", TABLES[0].page.read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(example, "scaling.md", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out == "finished 1000 332833.5\n"

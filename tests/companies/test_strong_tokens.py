@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.software.strong_models import read_scenarios
-from benchmarks.software.strong_tokens import BEFORE, NOW, RESULTS, count, measure, phase_of, table
-from benchmarks.study import read_results
+from benchmarks.software.strong_tokens import BEFORE, NOW, TABLE, count, measure, phase_of, table
 
 
 def test_a_request_is_counted_by_its_parts() -> None:
@@ -29,7 +28,7 @@ def test_the_table_compares_those_that_succeed_in_both_builds() -> None:
 @pytest.mark.tool
 def test_a_success_takes_less_than_before_and_few_words_of_ours() -> None:
     row = measure(read_scenarios(["contacts"])[0])
-    before = read_results(RESULTS)[BEFORE]["contacts"]
+    before = TABLE.read()[BEFORE]["contacts"]
     assert (row["status"], before["status"]) == ("success", "success")
     assert len(row["sent"]) <= len(before["sent"])
     system, everything = (sum(sum(one[part] for part in parts) for _, one in row["sent"])

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
-from benchmarks.software import easy_local, srdd_local
-from benchmarks.study import read_results
+from benchmarks.software import srdd_local
 from chatdev.batch.local import BREAKER_FAILURES
 from chatdev.cli import evaluate
 from chatdev.departments.software.evaluation.quality import METRICS, PAPER
@@ -16,7 +13,7 @@ from chatdev.evaluation.measure import STATISTICS
 from chatdev.evaluation.reporting.study_results import LEVEL, RESAMPLES
 from chatdev.evaluation.trial import load_hidden_test
 
-RESULTS = read_results(srdd_local.STUDY.results)
+RESULTS = srdd_local.STUDY.read()
 PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
 SRDD = srdd_local.STUDY.page.read_text(encoding="utf-8")
 
@@ -44,18 +41,6 @@ def test_the_hidden_test_that_it_shows_can_be_loaded(tmp_path: Path) -> None:
     script = tmp_path / "sum.py"
     script.write_text(example, encoding="utf-8")
     assert callable(load_hidden_test(script))
-
-
-def test_the_tables_are_those_of_the_rows_that_are_kept() -> None:
-    begin, end = srdd_local.STUDY.marks
-    assert f"{begin}\n{srdd_local.page_text(RESULTS)}\n{end}" in SRDD
-
-
-@pytest.mark.parametrize("name", easy_local.NAMES)
-def test_the_tables_of_the_easy_tasks_are_those_that_are_kept(name: str) -> None:
-    study = easy_local.study_of(name)
-    text = f"\n{easy_local.page_text(read_results(study.results), name)}" if study.results.exists() else ""
-    assert f"{study.marks[0]}{text}\n{study.marks[1]}" in study.page.read_text(encoding="utf-8")
 
 
 def test_the_figures_that_the_reading_names_are_those_of_the_rows() -> None:

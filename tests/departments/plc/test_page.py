@@ -1,54 +1,41 @@
-"""The tables of docs/plc.md are those of the results that are kept, and what it claims holds in them."""
+"""What docs/plc.md claims holds in the results that are kept."""
 
 from __future__ import annotations
 
 import statistics
-from types import ModuleType
 
 import pytest
 
 from benchmarks.plc import agreement, claims, conformance, mutation, reading, references
 from benchmarks.plc.corpus import read_references, reference_of
-from benchmarks.study import read_results
 from chatdev.departments.plc.proof.properties import Property
 from chatdev.departments.plc.proof.verify import verify
 
-PAGE = agreement.PAGE.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("study", [agreement, conformance, mutation, reading, references],
-                         ids=lambda study: study.__name__.rpartition(".")[2])
-def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
-    assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
-
 
 def test_no_verdict_on_the_claims_from_the_standard_is_wrong() -> None:
-    begin, end = claims.STUDY.marks
-    results = read_results(claims.STUDY.results)
-    assert f"{begin}\n{claims.told(results)}\n{end}" in PAGE
-    assert not any(row["wrong"] or row["contradictions"] for row in results["rows"])
+    assert not any(row["wrong"] or row["contradictions"] for row in claims.STUDY.read()["rows"])
 
 
 def test_three_ways_to_run_agree_in_100_000_scans() -> None:
-    results = read_results(agreement.RESULTS)
+    results = agreement.TABLE.read()
     assert (results["differences"], results["scans"] >= 100_000) == ([], True)
     assert all(results["features"].values())
 
 
 def test_nothing_differs_from_the_rules_of_the_standard() -> None:
-    rows = read_results(conformance.RESULTS)["rows"]
+    rows = conformance.TABLE.read()["rows"]
     assert [row["differences"] for row in rows] == [[], [], [], [], []]
     assert sum(row["values"] for row in rows) > 250_000
 
 
 def test_300_mutants_were_tried() -> None:
-    rows = read_results(mutation.RESULTS)["rows"]
+    rows = mutation.TABLE.read()["rows"]
     assert len(rows) >= 300
     assert sum(row["killed"] for row in rows) > sum(row["killed_by_chance"] for row in rows)
 
 
 def test_nine_of_ten_properties_of_references_are_decided_soon() -> None:
-    rows = [row for row in read_results(references.RESULTS)["tasks"] if not row["broken"]]
+    rows = [row for row in references.TABLE.read()["tasks"] if not row["broken"]]
     asked = [one for row in rows for one in row["outcomes"][:row["properties"]]]
     assert sum(one["verdict"] in references.DECIDED for one in asked) >= 0.9 * len(asked)
     assert statistics.median(one["seconds"] for one in asked) <= 0.3
@@ -67,10 +54,10 @@ def test_violated_properties_hold_where_the_page_says_so(reference: str, number:
 
 
 def test_no_random_run_contradicts_a_verdict() -> None:
-    results = read_results(references.RESULTS)
+    results = references.TABLE.read()
     assert [row["task"] for row in (*results["tasks"], *results["own"]) if row.get("contradictions")] == []
 
 
 def test_a_check_takes_little_more_than_a_compiler_in_c() -> None:
-    results = read_results(reading.RESULTS)
+    results = reading.STUDY.read()
     assert results["check"]["mean"] <= 3.5 * results[reading.YARDSTICK]["mean"]

@@ -1,39 +1,31 @@
-"""The tables of docs/process.md are those of the results that are kept, and what it claims holds in them."""
+"""What docs/process.md claims holds in the results that are kept."""
 
 from __future__ import annotations
 
 import re
 from random import Random
 from statistics import mean
-from types import ModuleType
 
 import pytest
 
-from benchmarks.process import local_cycle, oracle, rediscovery, replay, simulated
+from benchmarks.process import oracle, rediscovery, replay, simulated
 from benchmarks.process.pools import PHASES
-from benchmarks.study import read_results
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_company import Experience
 from chatdev.departments.process.process_tree import describe
 
-PAGE = oracle.PAGE.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("study", [rediscovery, oracle, replay, simulated, local_cycle],
-                         ids=lambda study: study.__name__.rpartition(".")[2])
-def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
-    assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
+PAGE = oracle.TABLE.page.read_text(encoding="utf-8")
 
 
 def test_a_thousand_processes_are_found_again() -> None:
-    results = read_results(rediscovery.RESULTS)
+    results = rediscovery.STUDY.read()
     kinds = [results[kind] for kind in ("plain", "any", "strings")]
     assert all(kind["pools"] == kind["fits"] == kind["text read back"] >= 1000 for kind in kinds)
     assert results["plain"]["same language"] == results["plain"]["pools"]
 
 
 def test_pm4py_finds_the_same_or_what_is_less_precise() -> None:
-    results = read_results(oracle.RESULTS)
+    results = oracle.TABLE.read()
     rows = results["trees"].values()
     found = [row["pools"] - row.get("other, though there are cuts", 0) for row in rows]
     assert sum(found) >= 0.98 * sum(row["pools"] for row in rows)
@@ -47,7 +39,7 @@ def test_pm4py_finds_the_same_or_what_is_less_precise() -> None:
 
 
 def test_no_model_of_enough_instances_is_less_precise_than_that_of_pm4py() -> None:
-    for row in read_results(oracle.RESULTS)["precision"]:
+    for row in oracle.TABLE.read()["precision"]:
         less = sum(own < other for own, other in row["other"].values())
         assert row["trees"] >= 400
         assert row["own"] > row["pm4py"]
@@ -55,13 +47,13 @@ def test_no_model_of_enough_instances_is_less_precise_than_that_of_pm4py() -> No
 
 
 def test_renaming_changes_no_model() -> None:
-    rows = read_results(oracle.RESULTS)["renaming"]
+    rows = oracle.TABLE.read()["renaming"]
     assert len(rows) == 150
     assert not any(row[f"own, {key}"] for row in rows for key in ("tree", "language"))
 
 
 def test_strategies_need_replays_in_the_order_that_is_told() -> None:
-    rows = read_results(replay.RESULTS)["rows"]
+    rows = replay.STUDY.read()["rows"]
     assert all(row["failure rate"]["median"] is None for row in rows.values())
     assert all(row["UCT once a round"]["median"] == 100 for row in rows.values())
     first = [rows["uniform 1 to 5"][label]["interval"] for label in ("frequency", "UCT, C = 3", "UCT, C = 1")]
@@ -73,8 +65,8 @@ def test_strategies_need_replays_in_the_order_that_is_told() -> None:
 
 
 def test_what_worked_helps_when_taught_and_what_is_shuffled_does_not() -> None:
-    last = {name: mean(run[-1] for run in runs) for name, runs in read_results(simulated.RESULTS)["rows"].items()}
-    assert all(len(runs) >= 10 for runs in read_results(simulated.RESULTS)["rows"].values())
+    last = {name: mean(run[-1] for run in runs) for name, runs in simulated.STUDY.read()["rows"].items()}
+    assert all(len(runs) >= 10 for runs in simulated.STUDY.read()["rows"].values())
     nothing = last["nothing is taught"]
     assert last["whole: text and examples"] > nothing
     assert last["whole, no filter"] < last["whole, the paper's filter"] < last["whole: text and examples"]

@@ -7,8 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from benchmarks.simulink.faults import RESULTS, VARIANTS, FaultRow, applies, run_mistake, tables
-from benchmarks.study import read_results
+from benchmarks.simulink.faults import TABLE, VARIANTS, FaultRow, applies, run_mistake, tables
 from chatdev.departments.simulink.reference_models import reference_models
 
 LOOP = reference_models()["droop_loop"].diagram
@@ -41,7 +40,7 @@ def test_the_tables_tell_means_and_how_many_succeed() -> None:
 
 
 def test_the_study_on_record_says_what_each_ablation_loses() -> None:
-    rows = [FaultRow(**row) for row in read_results(RESULTS)["rows"]]
+    rows = [FaultRow(**row) for row in TABLE.read()["rows"]]
     means = {name: fmean(one.after for one in rows if one.variant == name) for name in VARIANTS}
     assert means["whole"] == 1.0
     assert means["without both"] < means["without locator"] < means["without reviewer"] < 1.0

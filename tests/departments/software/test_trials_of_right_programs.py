@@ -6,13 +6,12 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.software.trial_cases import BEGIN, END, Subject, subjects, table, try_program
-from benchmarks.study import RESULTS_FOLDER, ROOT, read_results
+from benchmarks.software.trial_cases import STUDY, Subject, subjects, try_program
+from benchmarks.study import ROOT
 from chatdev.departments.software.cases.wording import wording
 from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE
 from chatdev.sandbox.kinds import find_sandbox
 
-STUDY = read_results(RESULTS_FOLDER / "trial_cases.json")
 TRIED = {  # one of each way: arguments, input, a file, files that are written, memory; nothing but a request
     "egg-cartons": ("if rest:", "if not rest:"), "harvest-bars": ('"#"', '"="'),
     "guest-fees": ('"child": 5', '"child": 6'), "hours-report": ('total: {total}', 'total = {total}'),
@@ -41,18 +40,13 @@ def test_a_right_program_passes_and_a_faulty_one_does_not(tried: dict[str, Subje
 
 
 def test_the_study_covers_every_right_program_and_a_hundred_faults() -> None:
-    rows = STUDY["rows"]
+    rows = STUDY.read()["rows"]
     assert {row["task"] for row in rows} == {subject.name for subject in subjects()}
     assert [row["task"] for row in rows if not row["passes"]] == []
     kinds = sum((Counter(row["mutants"]) for row in rows), Counter[str]())
     assert kinds["example rejected"] >= 100
     assert kinds["example passed"] == 0
     assert [row["task"] for row in rows if row["layout"] == NO_EXAMPLE and row["examples"]] == []
-
-
-def test_the_page_shows_the_studys_table() -> None:
-    page = (ROOT / "docs" / "execution.md").read_text(encoding="utf-8")
-    assert f"{BEGIN}\n{table(STUDY)}\n{END}" in page
 
 
 def test_the_samples_that_prompts_show_are_known() -> None:

@@ -1,44 +1,21 @@
-"""docs/verilog.md speaks of what there is, and its tables are those of the results that are kept."""
+"""docs/verilog.md speaks of what there is, and what it claims holds in the results that are kept."""
 
 from __future__ import annotations
 
 import re
-from types import ModuleType
 
-import pytest
-
-from benchmarks.study import read_results
-from benchmarks.verilog import benches, calls, designs, judge, local, localise, ports, reports, slips, speed, waves
+from benchmarks.verilog import benches, calls, judge, reports, slips
 from chatdev.cli.app import OWN
 from chatdev.department import load
 from chatdev.departments.verilog import eval_command
 from chatdev.tools.registry import registry
 
-PAGE = judge.PAGE.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("study", [calls, designs, judge, localise, ports,
-                                   reports, slips, speed, waves],
-                         ids=lambda study: study.__name__.rpartition(".")[2])
-def test_the_tables_are_those_of_the_results(study: ModuleType) -> None:
-    assert f"{study.BEGIN}\n{study.told(read_results(study.RESULTS))}\n{study.END}" in PAGE
-
-
-def test_the_table_of_the_twenty_is_that_of_its_rows() -> None:
-    begin, end = localise.MARKS_OF_DESIGNS
-    assert f"{begin}\n{localise.told(read_results(localise.RESULTS_OF_DESIGNS))}\n{end}" in PAGE
-
-
-def test_the_table_of_the_local_model_is_that_of_its_rows() -> None:
-    begin, end = local.STUDY.marks
-    assert f"{begin}\n{local.told(read_results(local.STUDY.results))}\n{end}" in PAGE
+PAGE = judge.TABLE.page.read_text(encoding="utf-8")
 
 
 def test_no_verdict_on_the_benches_that_people_write_is_wrong() -> None:
-    begin, end = benches.STUDY.marks
-    results = read_results(benches.STUDY.results)
-    assert f"{begin}\n{benches.told(results)}\n{end}" in PAGE
-    assert not any(row["right"] == "refused" or "passed" in row["broken"] for row in results["rows"])
+    rows = benches.STUDY.read()["rows"]
+    assert not any(row["right"] == "refused" or "passed" in row["broken"] for row in rows)
 
 
 def test_every_tool_is_explained() -> None:
@@ -55,7 +32,7 @@ def test_every_option_that_it_names_is_there() -> None:
 
 
 def test_a_draft_that_is_right_costs_hardly_more_than_one_call() -> None:
-    rows = read_results(calls.RESULTS)["rows"]
+    rows = calls.STUDY.read()["rows"]
     ours = {(row["draft"], row["subject"]): row for row in rows if row["company"] == "verilogcoder"}
     single = {(row["draft"], row["subject"]): row for row in rows if row["company"] == "single_verilog"}
     assert all(row["success"] and row["calls"] <= 3 for row in ours.values())
@@ -63,13 +40,13 @@ def test_a_draft_that_is_right_costs_hardly_more_than_one_call() -> None:
 
 
 def test_almost_all_slips_are_mended_and_what_compiles_then_is_right() -> None:
-    rows = read_results(slips.RESULTS)["rows"]
+    rows = slips.STUDY.read()["rows"]
     compiled = [row for row in rows if row["compiles"]]
     assert len(compiled) / len(rows) > 0.95
     assert sum(row["passes"] for row in compiled) / len(compiled) > 0.99
 
 
 def test_no_report_of_a_trace_is_longer_than_the_page_says() -> None:
-    rows = [row for some in read_results(reports.RESULTS)["rows"].values() for row in some]
+    rows = [row for some in reports.STUDY.read()["rows"].values() for row in some]
     assert f"at most {reports.MOST_CHARACTERS:,} characters" in PAGE
     assert max(length for row in rows for length in row["characters"]) <= reports.MOST_CHARACTERS
