@@ -19,7 +19,15 @@ from urllib.parse import quote
 import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, InterfaceError, NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_delay, wait_exponential
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_delay,
+    wait_exponential,
+    wait_fixed,
+)
 
 from chatdev.errors import ConfigError, MissingProgram, WorkspaceError
 from chatdev.plain_file import refuse_other_kinds
@@ -31,6 +39,7 @@ RETRY_SECONDS = 600.0
 """A finished job is worth waiting for a database that is being restarted."""
 
 _GRACE = 10.0  # seconds that a call gets to end when everything is to stop
+_PAUSE = 0.05  # seconds between two tries to open a file that another process makes
 _BUSY = 60_000  # milliseconds to wait for another process that writes the same SQLite file
 _LOCK = int.from_bytes(b"chatdev", "big")  # the advisory lock by which PostgreSQL lets one in at a time
 _PLAIN = ("postgres://", "postgresql://")  # as providers hand addresses out
@@ -99,10 +108,16 @@ def _address(url: str) -> str | sql.URL:
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     """Readers beside one writer, and transactions that begin where we say so."""
     connection.isolation_level = None  # the driver would begin them too late
-    cursor = connection.cursor()
-    for setting in ("journal_mode=WAL", f"busy_timeout={_BUSY}"):
-        cursor.execute(f"PRAGMA {setting}")
-    cursor.close()
+    connection.execute(f"PRAGMA busy_timeout={_BUSY}")
+    # A change of the mode does not wait: where several open a new file at once, one is refused at once.
+    for attempt in Retrying(retry=retry_if_exception(_is_busy), wait=wait_fixed(_PAUSE),
+                            stop=stop_after_delay(_BUSY / 1000), reraise=True):
+        with attempt:
+            connection.execute("PRAGMA journal_mode=WAL")
+
+
+def _is_busy(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_BUSY
 
 
 def _begin_sqlite(connection: sql.Connection) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 from dataclasses import replace
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,11 @@ def write_many(folder: str, times: int) -> None:
     pool = open_pool(Path(folder))
     for _ in range(times):
         pool.add([LONG, SHORT])
+
+
+def write_after(barrier: Barrier, folder: str) -> None:
+    barrier.wait(60)
+    write_many(folder, 1)
 
 
 def test_outcomes_are_counted_by_instance(tmp_path: Path) -> None:
@@ -50,6 +56,19 @@ def test_many_processes_write_one_pool(tmp_path: Path) -> None:
         writer.join(60)
     assert open_pool(tmp_path).entries() == [PoolEntry(("Coding",), 60, 0), PoolEntry(PHASES, 60, 60)]
     assert len(open_pool(tmp_path).outcomes()) == 120
+
+
+def test_many_processes_make_one_pool_at_once(tmp_path: Path) -> None:
+    """SQLite refuses all but one that change the mode of a new file, without waiting for it: one in a hundred."""
+    context = multiprocessing.get_context("fork")
+    for number in range(12):
+        barrier = context.Barrier(8)
+        writers = [context.Process(target=write_after, args=(barrier, str(tmp_path / str(number)))) for _ in range(8)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join(60)
+        assert [writer.exitcode for writer in writers] == [0] * len(writers)
 
 
 def test_a_pool_is_carried_to_another_store(tmp_path: Path) -> None:
