@@ -110,6 +110,17 @@ def test_a_crash_fails_where_the_request_names_the_command(use: Use) -> None:
     assert use(program, "A tracker.", checks=checks).passed
 
 
+@pytest.mark.parametrize(("task", "opened", "passed"), [
+    ("`python main.py FILE` adds the numbers in it.", "sys.argv[1]", True),
+    ("It shows the longest run of days in a file.", "sys.argv[1]", True),
+    ("n.txt:\n\n    3\n\n`python main.py` run with it prints 3.", "'n.txt'", True),
+    ("The command run keeps its days in days.txt.", "'days.txt'", False)])
+def test_a_file_that_nobody_gave_is_no_fault(use: Use, task: str, opened: str, passed: bool) -> None:
+    program = f"import sys\nprint(sum(map(int, open({opened}))) if len(sys.argv) > 1 else 3)"
+    checks = [{"about": "x", "starts": [{"command": "python main.py run", "shows": ["3"]}]}]
+    assert use(program, task, checks=checks).passed is passed
+
+
 def test_a_program_that_only_refuses_is_not_confirmed(use: Use) -> None:
     checks = [{"about": "wrong use", "starts": [{"command": "python main.py dance", "shows": ["usage"], "status": 2}]}]
     verdict = use("import sys\nsys.exit('usage: none') if 0 else (print('usage'), sys.exit(2))", TASK, checks=checks)

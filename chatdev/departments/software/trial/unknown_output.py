@@ -18,6 +18,7 @@ from chatdev.errors import WorkspaceError
 
 _REFUSALS = {"wants_arguments", "refuses_nothing", "refuses_no_input", "failed_status", "clean_exit"}
 """Rules of programs that came to their end by themselves."""
+_NO_FILE = re.compile(r"FileNotFoundError: .*?: '([^']+)'$")
 _SHORTEST = 3  # characters of a message that is looked for in a request
 
 
@@ -49,8 +50,12 @@ def _is_owed(case: TriedCase, start: TriedStart, plan: Plan) -> bool:
 def is_at_fault(start: TriedStart, plan: Plan) -> bool:
     """Whether a crash is the program's fault, and not that of what was made up for it: where the request has the form
     of the command; where it names its word, and the exception does not come of what stands behind that; and at lines
-    that are typed where the request names them, or where the exception does not come of them."""
+    that are typed where the request names them, or where the exception does not come of them. That nobody gave a file
+    which the command names, or a user of the request has, is no fault."""
     done, exception = start.start, str(start.finding.facts.get("exception", ""))
+    theirs = {*done.arguments, *(plan.reading.files or {}), *plan.reading.lacking}
+    if not theirs.isdisjoint(_NO_FILE.findall(exception)):
+        return False
     comes_of_words = exception.split(":")[0].rpartition(".")[2] in OF_ARGUMENTS
     if not done.arguments:
         return names(done, plan) or not comes_of_words
