@@ -3,7 +3,7 @@
     python -m benchmarks.software.easy_verdicts [--write]
 
 Each readable draft of the chain's runs in `easy_local again` is judged by the hidden checks of its task, and
-by `software.use` with what the Tester of its run wrote. No model is asked. Takes about nine minutes.
+by `software.use` with what the Tester of its run wrote. No model is asked. Takes about three minutes.
 """
 
 from __future__ import annotations
