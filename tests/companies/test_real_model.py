@@ -26,8 +26,9 @@ def test_a_small_program_is_built_with_examples_and_a_manual(tmp_path: Path) -> 
     assert "main.py" in run.software
     assert "manual.md" in run.software
     assert run.values["language"] == "Python"
-    assert isinstance(run.values["test"]["passed"], bool)
-    assert run.success == run.values["test"]["passed"]
+    test = run.values["test"]
+    assert isinstance(test["passed"], bool)
+    assert run.success == (test["passed"] and test["judged"])
     phases = [e.phase for e in events if isinstance(e, PhaseFinished)]
     assert {"examples", "coding", "manual"} <= set(phases)
     assert "demand_analysis" not in phases  # a rule knows that it is a command-line application
