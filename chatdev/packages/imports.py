@@ -17,6 +17,7 @@ from chatdev.workspace.python_facts import imported_names
 from chatdev.workspace.snapshot import is_test
 
 _LISTS = re.compile(r"(?:[\w.-]+/)?requirements[\w.-]*\.(?:txt|in)|requirements/[\w.-]+\.(?:txt|in)")
+_LONGEST, _LONGEST_LINE = 100_000, 2_000  # bytes; the time of both readers grows with the square of a line
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\]\s*)?(?:[=<>!~;#].*)?$")
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ def requirements(files: Mapping[str, bytes]) -> set[str]:
 @isolate(ValueError)
 def pyproject_requirements(source: bytes) -> list[str]:
     """What pyproject.toml lists as dependencies: the project's own, optional ones and groups (PEP 621, PEP 735), and
-    those of tools such as Poetry. Raises ValueError for what is no TOML."""
-    return list(_dependencies(tomllib.loads(source.decode("utf-8"))))
+    those of tools such as Poetry. Raises ValueError for what is no TOML, or too long."""
+    return list(_dependencies(tomllib.loads(_short_text(source))))
 
 
 def _dependencies(table: Mapping[str, Any]) -> Iterator[str]:
@@ -91,7 +92,7 @@ def setup_requirements(source: bytes) -> list[str]:
     """What setup.cfg lists as dependencies of setuptools. Raises ValueError for what cannot be read."""
     settings = configparser.RawConfigParser()
     try:
-        settings.read_string(source.decode("utf-8"))
+        settings.read_string(_short_text(source))
     except configparser.Error as error:
         raise ValueError(str(error)) from None
     extras = dict(settings["options.extras_require"]) if settings.has_section("options.extras_require") else {}
@@ -102,6 +103,13 @@ def setup_requirements(source: bytes) -> list[str]:
 def normal_name(distribution: str) -> str:
     """A distribution's name as indexes compare it (PEP 503)."""
     return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def _short_text(source: bytes) -> str:
+    """The text of a list that nobody would call long; raises ValueError for another."""
+    if len(source) > _LONGEST or any(len(line) > _LONGEST_LINE for line in source.splitlines()):
+        raise ValueError(f"longer than {_LONGEST} bytes, or {_LONGEST_LINE} in a line")
+    return source.decode("utf-8")
 
 
 def own_modules(files: Mapping[str, bytes]) -> set[str]:

@@ -86,6 +86,8 @@ extra-dependencies = ["moto"]
     ("pyproject.toml", "a = " + "[" * 5000, set()), ("pyproject.toml", "\xff", set()),
     ("setup.cfg", "[options]\ninstall_requires =\n    attrs>=20\n    # no\n[options.extras_require]\nt = mock\n",
      {"attrs", "mock"}),
+    ("pyproject.toml", "a" + ".a" * 90_000 + "=1\n", set()),
+    ("setup.cfg", "[options]\nx" + " " * 90_000 + "y\n", set()),
     ("setup.cfg", "nothing\n", set()), ("requirements-dev.txt", "-r requirements.txt\nresponses==0.1\n", {"responses"}),
     ("requirements/tests.in", "mock\n", {"mock"}), ("a/b/requirements.txt", "mock\n", set()),
 ])

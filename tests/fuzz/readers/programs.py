@@ -54,7 +54,8 @@ LOADS = ["import ", "from ", "require(", "'", '"', "x", "./", "@a/", "use ", "mo
          " ", "{", "}", "(", ")", "package ", "namespace ", ".", "\\", "\t", "export ", "static ", "java.", "*", "/",
          "function ", "pub ", "\0", "é"]
 LISTS = ["requests", "==1.0", ">=", "[", "]", ",", "a-b_c.d", "-", ".", "_", " ", "\n", "#", ";", "-r x", "-e ",
-         "git+https://", "\t", "\\", "é", "\0", "~=", "(", ")", "@ file:///", "A"]
+         "git+https://", "\t", "\\", "é", "\0", "~=", "(", ")", "@ file:///", "A",
+         "[project]\n", "dependencies = [", "'a'", "[options]\n", "install_requires =\n  "]
 COMMENTS = ["// TODO", "# FIXME", "/* XXX", "*/", "--", "(*", "<!--", "not implemented", "not ", "yet ",
             "implement ", "your code here", "placeholder", "add ", "goes here", " ", "\n", "x", "#", "//", "-", "/",
             "*", "\f", "\x85"]
@@ -137,8 +138,9 @@ def index_page(text: str) -> None:
 
 
 def needed_packages(text: str) -> None:
-    """requirements.txt."""
-    assert all(name == name.lower() for name in requirements({"requirements.txt": text.encode("utf-8", "replace")}))
+    """requirements.txt, pyproject.toml and setup.cfg."""
+    for path in ("requirements.txt", "pyproject.toml", "setup.cfg"):
+        assert all(name == name.lower() for name in requirements({path: text.encode("utf-8", "replace")}))
 
 
 def work_left(text: str) -> None:
