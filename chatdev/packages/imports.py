@@ -18,7 +18,7 @@ from chatdev.workspace.snapshot import is_test
 
 _LISTS = re.compile(r"(?:[\w.-]+/)?requirements[\w.-]*\.(?:txt|in)|requirements/[\w.-]+\.(?:txt|in)")
 _LONGEST, _LONGEST_LINE = 100_000, 2_000  # bytes; the time of both readers grows with the square of a line
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\]\s*)?(?:[=<>!~;#].*)?$")
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\]\s*)?(?:[=<>!~;#(].*)?$")
 
 @dataclass(frozen=True, slots=True)
 class Imports:

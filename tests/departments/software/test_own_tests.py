@@ -65,7 +65,7 @@ def test_a_file_of_tests_that_cannot_be_imported_spoils_no_other(
 
 PYPROJECT = """
 [project]
-dependencies = ["Click>=8", "own @ https://example.org/own.whl"]
+dependencies = ["Click (>=8)", "own @ https://example.org/own.whl"]
 [project.optional-dependencies]
 docs = ["sphinx[extra]~=7.0 ; python_version > '3.8'"]
 [dependency-groups]
@@ -122,12 +122,13 @@ PROGRAM = "#include <stdio.h>\n\nint main(void) {{ puts(\"{}\"); return {}; }}\n
     ("all: calc-test\n\ncalc-test: calc.c\n\tgcc -o calc-test calc.c\n", False, False),
     ("all: calc\n\ncalc: calc.c\n\tgcc -o calc calc.c\n", True, True),
     ("all: calc\n\ntest: calc\n\t./calc\n\ncalc: calc.c\n\tgcc -o calc calc.c\n", False, False),
+    ("all: calc\n\ntest-data:\n\ttouch data\n\ncalc: calc.c\n\tgcc -o calc calc.c\n", True, True),
     ("unittests: calc\n\t./calc\n\ncalc: calc.c\n\tgcc -o calc calc.c\n", False, False),
 ])
 def test_a_makefile_without_tests_shows_that_all_can_be_built(
         makefile: str, passed: bool, builds: bool, tmp_path: Path) -> None:
     here = context({"Makefile": makefile, "calc.c": PROGRAM.format("hi", 1)}, tmp_path)
-    (found,) = run_repository_tests(here, here.software).values()
+    found, *_ = run_repository_tests(here, here.software).values()
     assert (found.passed, found.builds) == (passed, builds), found.said
 
 
