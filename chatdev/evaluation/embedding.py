@@ -151,6 +151,7 @@ def _limit(response: httpx2.Response) -> None:
     from chatdev.llm.guarded_answer import LimitedBody, media_type, refuse_redirect
 
     address, whole = str(response.url), response.stream
+    assert isinstance(whole, httpx2.SyncByteStream), "the hook of a client that is not asynchronous"
     with closing(whole):
         if response.has_redirect_location:
             refuse_redirect(address, response.headers["location"], response.status_code)

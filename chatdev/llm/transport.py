@@ -11,7 +11,7 @@ import os
 import re
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -63,7 +63,7 @@ class Answer:
             pieces.append(piece)
         return b"".join(pieces)
 
-    async def events(self) -> AsyncIterator[bytes]:
+    async def events(self) -> AsyncGenerator[bytes, None]:
         """The data of each server-sent event. Raises as `read` does."""
         events = _Events()
         while (piece := await self._receive()) is not None:
