@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -35,6 +36,7 @@ _CONNECT_SECONDS = 5.0
 _MOST_REDIRECTS = 5
 _LONGEST_LINE = 1 << 16  # bytes of a header; gateways send long ones
 _REDIRECTS = (301, 302, 303, 307, 308)
+_LARGE = 1 << 20  # bytes of a request that go out piece by piece
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r(?!\Z)")  # the other half of the last one may still come
 
 
@@ -142,8 +144,8 @@ class Transport:
                         headers: Mapping[str, str]) -> AsyncIterator[aiohttp.ClientResponse]:
         for _ in range(_MOST_REDIRECTS):
             try:
-                response = await self._session.post(url, data=data, headers=headers, allow_redirects=False,
-                                                    proxy=self._proxy)
+                response = await self._session.post(url, data=BytesIO(data) if len(data) > _LARGE else data,
+                                                    headers=headers, allow_redirects=False, proxy=self._proxy)
             except (aiohttp.ClientError, OSError) as error:
                 raise _failure(error) from None
             async with response:
