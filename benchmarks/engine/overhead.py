@@ -43,7 +43,7 @@ def serve(connection: Connection, delay: float) -> None:
     """The fake model; every reply is numbered, so that none repeats."""
     numbers = itertools.count()
     with ChatServer() as server:
-        server.route(lambda _: Scripted(f"{next(numbers)} {REPLY}", delay=delay))
+        server.route(lambda _: Scripted(f"{next(numbers)} {REPLY}", delay=delay, usage=(900, 80)))
         connection.send(server.url)
         connection.recv()
 

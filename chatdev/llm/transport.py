@@ -21,6 +21,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
 from chatdev.errors import ConfigError
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
     import ssl
 
 _CONNECT_SECONDS = 5.0
-_MOST_REDIRECTS = 5
+_MOST_HEADER_VARIABLES = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+_REDIRECTS = 5
 _LONGEST_LINE = 1 << 16  # bytes of a header; gateways send long ones
+_HEADER_VARIABLES = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _REDIRECTS = (301, 302, 303, 307, 308)
 _LARGE = 1 << 20  # bytes of a request that go out piece by piece
 _LINE_ENDS = re.compile(rb"\r\n|\n|\r(?!\Z)")  # the other half of the last one may still come
@@ -169,18 +172,21 @@ def completions_address(endpoint: Endpoint, model: str) -> URL:
 
 def _headers(endpoint: Endpoint) -> dict[str, str]:
     """The headers of every request: who asks, the key, and what the environment adds for a user's address."""
-    headers = {"User-Agent": f"chatdev/{__version__}", **key_header(endpoint)}
+    headers = CIMultiDict({"User-Agent": f"chatdev/{__version__}", **key_header(endpoint)})
     if endpoint.user:
         headers["Authorization"] = f"Basic {b64encode(':'.join(endpoint.user).encode()).decode()}"
-    if endpoint.foreign:
-        return headers
-    named = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-    headers |= {name: os.environ[variable] for name, variable in named.items() if os.environ.get(variable)}
-    if endpoint.api_version and (token := os.environ.get("AZURE_OPENAI_AD_TOKEN")):
-        headers["Authorization"] = f"Bearer {token}"
+    if not endpoint.foreign:
+        headers.update(_environment_headers(is_azure=endpoint.api_version is not None))
+    return dict(headers)
+
+
+def _environment_headers(*, is_azure: bool) -> dict[str, str]:
+    found = {name: os.environ.get(variable, "") for name, variable in _HEADER_VARIABLES.items()}
+    if is_azure and (token := os.environ.get("AZURE_OPENAI_AD_TOKEN")):
+        found["Authorization"] = f"Bearer {token}"
     pairs = (line.partition(":") for line in os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines())
     own = {name.strip(): value.strip() for name, colon, value in pairs if colon}
-    return {name: value for name, value in headers.items() if name.lower() not in {one.lower() for one in own}} | own
+    return {name: value for name, value in found.items() if value} | own
 
 
 def _proxy_for(address: str) -> URL | None:
