@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     import ssl
 
 _CONNECT_SECONDS = 5.0
-_MOST_HEADER_VARIABLES = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-_REDIRECTS = 5
+_MOST_REDIRECTS = 5
 _LONGEST_LINE = 1 << 16  # bytes of a header; gateways send long ones
 _HEADER_VARIABLES = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _REDIRECTS = (301, 302, 303, 307, 308)
