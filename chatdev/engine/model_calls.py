@@ -30,7 +30,7 @@ from chatdev.engine.context import RoleModel, RunContext
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
-from chatdev.llm.tokens import MESSAGE_TOKENS, counts_exactly, prompt_tokens
+from chatdev.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, counts_exactly, prompt_tokens
 from chatdev.place import Place
 from chatdev.plain_values import encodable_text, fields_of, short_name
 from chatdev.replies.circles import never_ends
@@ -334,7 +334,11 @@ def describe_excess(model: str, tokens: int, context: int) -> str:
 
 
 def _most_tokens(request: Request) -> int:
-    """More than the tokens can be: no token is shorter than a byte. Pictures and tools are left to the count."""
-    if request.tools or any(message.images or message.tool_calls for message in request.messages):
-        return 1 << 62
-    return sum(len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in request.messages)
+    """More than the tokens can be: no token is shorter than a byte."""
+    tools = sum(_size(tool.description) + _size(json.dumps(tool.parameters)) for tool in request.tools)
+    return tools + sum(_size(message.content) + sum(_size(call.arguments) for call in message.tool_calls)
+                       + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images) for message in request.messages)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
