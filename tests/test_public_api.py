@@ -39,7 +39,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 @pytest.mark.parametrize("module", ["chatdev", "chatdev.cli.app"])
 def test_importing_loads_no_model_client(module: str) -> None:
-    heavy = {"openai", "httpx", "httpx2", "tiktoken", "pydantic", "jinja2", "xllamacpp"}
+    heavy = {"openai", "aiohttp", "httpx", "httpx2", "tiktoken", "pydantic", "jinja2", "xllamacpp"}
     program = f"import sys, {module}; print(*({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == ""

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -22,7 +22,7 @@ from chatdev.errors import JournalError, MissingProgram, RecordEnds, RunChanged,
 from chatdev.journal import Journal
 from chatdev.llm.base import Reply, ToolCall, Usage
 from chatdev.place import Place
-from chatdev.plain_values import is_amount
+from chatdev.plain_values import fields_of, is_amount
 from chatdev.secrets import scrub_values
 
 T = TypeVar("T")
@@ -247,7 +247,8 @@ def result_to_json(result: ActivityResult) -> dict[str, Any]:
     """The result as the journal holds it; the tag is the key that only its kind has."""
     match result:
         case Replied(reply, seconds):
-            return {**asdict(reply), "seconds": seconds}
+            return {**fields_of(reply), "tool_calls": [fields_of(call) for call in reply.tool_calls],
+                    "usage": fields_of(reply.usage), "seconds": seconds}
         case ContextOverflowed(problem):
             return {"overflow": problem}
         case PhaseBudgetReached(problem):

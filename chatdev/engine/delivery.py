@@ -26,6 +26,8 @@ from chatdev.replies import (
 )
 from chatdev.tools.base import Verdict
 
+_BRIEF = 4000  # characters of a reply that no parser reads
+
 # Targets of a phase: a name of long-term memory, or the software.
 
 
@@ -364,7 +366,8 @@ class Deliveries:
 
     async def _read(self, body: str, place: Place) -> Any:
         """The delivery that a response means, mended where the phase has a tool for that. Raises Unreadable."""
-        delivery = await read_reply(self._parse, body)
+        is_plain = self.phase.solution.form in ("text", "choice") and len(body) < _BRIEF  # a thread would take longer
+        delivery = self._parse(body) if is_plain else await read_reply(self._parse, body)
         tool, key = self.phase.mends, ""
         if not tool or not delivery.written:
             return delivery

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-import yaml
-
 from chatdev.engine.context import Files
+from chatdev.paths import bundled_table
 from chatdev.replies import ReplyProblem
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s|[。！？；\n]")
@@ -43,5 +42,5 @@ def _says(row: str, text: str) -> bool:
 
 @functools.cache
 def _words() -> dict[str, list[re.Pattern[str]]]:
-    rows = yaml.safe_load(Path(__file__).with_name("removal.yaml").read_text(encoding="utf-8"))
+    rows = bundled_table(Path(__file__).with_name("removal.yaml"))
     return {row: [re.compile(pattern, re.IGNORECASE) for pattern in patterns] for row, patterns in rows.items()}

@@ -7,7 +7,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -30,9 +30,9 @@ from chatdev.engine.context import RoleModel, RunContext
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
-from chatdev.llm.tokens import MESSAGE_TOKENS, counts_exactly, prompt_tokens
+from chatdev.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, counts_exactly, prompt_tokens
 from chatdev.place import Place
-from chatdev.plain_values import encodable_text, short_name
+from chatdev.plain_values import encodable_text, fields_of, short_name
 from chatdev.replies.circles import never_ends
 from chatdev.replies.languages import program_extensions
 
@@ -73,6 +73,8 @@ class ModelCalls:
     budget: Budget
     """Of this execution of the phase; the run's is the context's."""
     made: int = 0
+    _digests: dict[Message, str] = field(default_factory=dict)
+    """Digests of the messages of this execution: a dialogue sends each of them with every call."""
 
     async def ask(self, agent: Agent, place: Place, prompt: Prompt) -> Reply:
         """The reply to the prompt. Raises PhaseBudgetSpent, BudgetExhausted, or a ModelError, ContextOverflow among
@@ -141,13 +143,16 @@ class ModelCalls:
 
     def _record(self, request: Request) -> dict[str, Any]:
         """The request as the journal keeps it: messages by hash, everything that shapes the reply, nothing secret."""
-        hashes = []
-        for message in request.messages:
-            plain = _message_to_json(message)
-            hashes.append(digest(plain))
-            self.context.activities.journal.message(hashes[-1], plain)
-        return {"messages": hashes, "sampling": asdict(request.sampling), "tools": [t.name for t in request.tools],
-                "constraint": asdict(request.constraint) if request.constraint else None}
+        hashes = [self._digests.get(message) or self._note(message) for message in request.messages]
+        return {"messages": hashes, "sampling": fields_of(request.sampling), "tools": [t.name for t in request.tools],
+                "constraint": fields_of(request.constraint) if request.constraint else None}
+
+    def _note(self, message: Message) -> str:
+        """The digest of a message that is new in the phase; the journal has it from now on."""
+        plain = _message_to_json(message)
+        found = self._digests[message] = digest(plain)
+        self.context.activities.journal.message(found, plain)
+        return found
 
     def _report(self, agent: Agent, place: Place, replied: Replied, replayed: bool) -> None:
         reply, model = replied.reply, agent.role_model
@@ -184,7 +189,7 @@ def _message_to_json(message: Message) -> dict[str, Any]:
     if message.images:
         plain["images"] = [digest(image.data.hex()) for image in message.images]
     if message.tool_calls:
-        plain["tool_calls"] = [asdict(call) for call in message.tool_calls]
+        plain["tool_calls"] = [fields_of(call) for call in message.tool_calls]
     if message.tool_call_id:
         plain["tool_call_id"] = message.tool_call_id
     return plain
@@ -329,7 +334,11 @@ def describe_excess(model: str, tokens: int, context: int) -> str:
 
 
 def _most_tokens(request: Request) -> int:
-    """More than the tokens can be: no token is shorter than a byte. Pictures and tools are left to the count."""
-    if request.tools or any(message.images or message.tool_calls for message in request.messages):
-        return 1 << 62
-    return sum(len(message.content.encode("utf-8", "replace")) + MESSAGE_TOKENS for message in request.messages)
+    """More than the tokens can be: no token is shorter than a byte."""
+    tools = sum(_size(tool.description) + _size(json.dumps(tool.parameters)) for tool in request.tools)
+    return tools + sum(_size(message.content) + sum(_size(call.arguments) for call in message.tool_calls)
+                       + MESSAGE_TOKENS + IMAGE_TOKENS * len(message.images) for message in request.messages)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))

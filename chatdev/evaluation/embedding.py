@@ -10,6 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,11 +18,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from chatdev.errors import ConfigError, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.connection import OPENAI, Endpoint, withhold_headers
+from chatdev.llm.connection import OPENAI, Endpoint
 from chatdev.runner.consent import Trusted, allow_strangers, open_models
 from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import APIStatusError, OpenAI
     from tokenizers import Encoding
 
@@ -109,14 +111,16 @@ class EndpointEmbedder:
         """One vector a text. Raises ModelRejected, ModelUnavailable or UnusableReply."""
         import openai
 
-        from chatdev.llm.guarded_answer import PLAIN, guard
+        from chatdev.llm.guarded_answer import PLAIN
 
         vectors: list[Vector] = []
-        transport = openai.DefaultHttpx2Client(timeout=_TIMEOUT, headers=PLAIN, event_hooks={"response": [guard]},
+        transport = openai.DefaultHttpx2Client(timeout=_TIMEOUT, headers=PLAIN, event_hooks={"response": [_limit]},
                                                 trust_env=not self._endpoint.is_local, auth=self._endpoint.user)
         with openai.OpenAI(api_key=self._endpoint.key or "none", base_url=self._endpoint.address or OPENAI,
                            timeout=_TIMEOUT, max_retries=self._retries, http_client=transport) as client:
-            withhold_headers(client, self._endpoint)
+            if self._endpoint.foreign:  # what the environment adds to every request stays out
+                client.organization = client.project = None
+                client._custom_headers = {}  # OPENAI_CUSTOM_HEADERS; there is no public way
             for start in range(0, len(texts), _BATCH):
                 vectors += self._request(client, [text[:_LONGEST] or " " for text in texts[start:start + _BATCH]])
         return vectors
@@ -138,6 +142,27 @@ class EndpointEmbedder:
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
             raise UnusableReply(f"{where}: {len(vectors)} vectors came for {len(texts)} texts, or of several lengths")
         return list(vectors)
+
+
+def _limit(response: httpx2.Response) -> None:
+    """Hold an answer to the limits of a model's, before it is read or a redirect is followed."""
+    import httpx2
+
+    from chatdev.llm.guarded_answer import LimitedBody, media_type, refuse_redirect
+
+    address, whole = str(response.url), response.stream
+    assert isinstance(whole, httpx2.SyncByteStream), "the hook of a client that is not asynchronous"
+    with closing(whole):
+        if response.has_redirect_location:
+            refuse_redirect(address, response.headers["location"], response.status_code)
+        body = LimitedBody(address, response.headers)
+        try:
+            content = b"".join(piece for data in whole for piece in body.unpacked(data))
+        except zlib.error as error:
+            raise httpx2.DecodingError(str(error)) from None
+    response.headers.pop("content-encoding", None)
+    response.headers["content-type"] = media_type(response.headers)  # a `charset` may name any of Python's codecs
+    response.stream = httpx2.ByteStream(content)
 
 
 def _status_error(error: APIStatusError, where: str) -> ModelRejected | ModelUnavailable:

@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
 from chatdev.llm.tokens import ReplyGauge, likely_usage
-from chatdev.plain_values import encodable_text, encodable_values, short_name
+from chatdev.plain_values import encodable_text, short_name
 from chatdev.secrets import StreamScrubber
 
 _LENGTH = ("length", "max_tokens")
@@ -35,8 +35,7 @@ def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
         body |= _constraint(request.constraint, grammar=grammar)
     if request.streams:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-    encodable: dict[str, Any] = encodable_values(body)
-    return encodable
+    return body
 
 
 def _constraint(constraint: Constraint, *, grammar: bool) -> dict[str, Any]:

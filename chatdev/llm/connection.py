@@ -6,16 +6,11 @@ import http
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from chatdev.errors import ConfigError, ConsentMissing, MissingModel
 from chatdev.origins import Origin, Sourced, has_user, is_loopback, may_send, without_user
 from chatdev.secrets import keep_address, keep_secret, scrub
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI, OpenAI
-
 
 LOCAL = "local"
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -260,19 +255,12 @@ def _is_known_to_the_client(url: str) -> bool:
     """Whether what sends the requests can read the address; of plain letters it reads what we read."""
     if url.isascii():
         return True
-    import httpx2
+    from yarl import URL
 
     try:
-        return bool(httpx2.URL(url).host)
-    except httpx2.InvalidURL:
+        return URL(url).host == urlsplit(url).hostname
+    except ValueError:
         return False
-
-
-def withhold_headers(client: AsyncOpenAI | OpenAI, endpoint: Endpoint) -> None:
-    """Keep what the openai package takes from the user's environment for every request away from a foreign address."""
-    if endpoint.foreign:
-        client.organization = client.project = None
-        client._custom_headers = {}  # OPENAI_CUSTOM_HEADERS; there is no public way
 
 
 def why_unreachable(endpoint: Endpoint, seconds: float = PROBE_SECONDS) -> str | None:
@@ -284,8 +272,9 @@ def why_unreachable(endpoint: Endpoint, seconds: float = PROBE_SECONDS) -> str |
 
     try:
         with (httpx2.Client(timeout=seconds, trust_env=not endpoint.is_local, auth=endpoint.user) as client,
-              client.stream("GET", _models_address(endpoint), headers=_key_header(endpoint)) as response):
-            status, elsewhere = response.status_code, leads_to(response)  # what it says is not read
+              client.stream("GET", _models_address(endpoint), headers=key_header(endpoint)) as response):
+            status, location = response.status_code, response.headers.get("location")  # what it says is not read
+            elsewhere = leads_to(str(response.url), location) if response.has_redirect_location and location else None
     except httpx2.TimeoutException:
         return f"does not answer within {seconds:g} seconds"
     except (httpx2.RequestError, httpx2.InvalidURL) as error:
@@ -304,7 +293,8 @@ def _models_address(endpoint: Endpoint) -> str:
     return f"{base}/openai/models?api-version={endpoint.api_version}" if endpoint.api_version else f"{base}/models"
 
 
-def _key_header(endpoint: Endpoint) -> dict[str, str]:
+def key_header(endpoint: Endpoint) -> dict[str, str]:
+    """The header that the key goes in; none without a key, or where the address has a user."""
     if not endpoint.key or endpoint.user:
         return {}
     return {"api-key": endpoint.key} if endpoint.api_version else {"Authorization": f"Bearer {endpoint.key}"}

@@ -1,85 +1,65 @@
-"""Limits of a model server's answer: a maximum of bytes, gzip or no compression, no redirect to another address.
-
-The hooks are for the clients of httpx2, which call them before they read an answer or follow a redirect.
-"""
+"""Limits of a model server's answer: a maximum of bytes, gzip or no compression, no redirect to another address."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-import httpx2
+from yarl import URL
 
 from chatdev.errors import ModelRejected, UnusableReply
 from chatdev.llm.failures import LARGEST_ANSWER, too_large
 
 _LARGEST_STREAM = 32 * LARGEST_ANSWER  # around each token of a stream stand some hundred bytes
 _PIECE = 1 << 16
-_Unpacked = Callable[[bytes], Iterator[bytes]]
 _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 STREAM = "text/event-stream"
 PLAIN = {"Accept-Encoding": "identity"}
 """Headers of a request: answers are short, and what is not packed cannot unpack to a thousand times its size."""
 
 
-def guard(response: httpx2.Response) -> None:
-    """A hook for a client; so is `guard_async`. Raises ModelRejected for a redirect to another server, UnusableReply
-    for an unknown packing; reading the answer raises UnusableReply when it is too large."""
-    response.stream = _Stream(response.stream, _reader_of(response))
-
-
-async def guard_async(response: httpx2.Response) -> None:
-    """The hook for an asynchronous client."""
-    response.stream = _AsyncStream(response.stream, _reader_of(response))
-
-
-def leads_to(response: httpx2.Response) -> str | None:
-    """The other server that a redirect leads to; None when the answer is none, or leads to the same server."""
-    if not response.has_redirect_location:
-        return None
+def leads_to(address: str, location: str) -> str | None:
+    """The other server that a redirect from `address` leads to; None for the same one."""
     try:
-        target = response.url.join(response.headers["location"])
-    except httpx2.InvalidURL:
+        here, there = URL(address), URL(address).join(URL(location))
+        return None if there.origin() == here.origin() else str(there.origin())
+    except ValueError:
         return "no address"
-    return None if _origin(target) == _origin(response.url) else _server_of(target)
 
 
-def _reader_of(response: httpx2.Response) -> _Unpacked:
-    """What unpacks and counts the pieces of this answer's body, when it is one to read."""
-    address = _address_of(response)
-    if elsewhere := leads_to(response):
-        raise ModelRejected(f"{address} sends its callers on to {elsewhere} (status {response.status_code}); prompts "
-                            "and keys go to no other server than the one they are meant for. When that one is right, "
-                            "give its address (--base-url or OPENAI_BASE_URL)")
-    packing = response.headers.pop("content-encoding", "identity").strip().lower()
-    if packing not in ("", "identity", "gzip", "x-gzip"):
-        raise UnusableReply(f"the answer of {address} is packed ({packing[:60]!r}), which was not asked for; let the "
-                            "server send it as it is")
-    count = _Count(address, streamed=_is_stream(response))
-    unzip = _Unzip() if "gzip" in packing else None
-    response.headers["content-type"] = media_type(response)  # without a `charset`: it may name any of Python's codecs
-
-    def unpacked(data: bytes) -> Iterator[bytes]:
-        count.receive(data)
-        try:
-            for piece in unzip.pieces(data) if unzip else (data,):
-                count.add(piece)
-                yield piece
-        except zlib.error as error:
-            raise httpx2.DecodingError(str(error)) from None
-
-    return unpacked
+def refuse_redirect(address: str, location: str, status: int) -> None:
+    """Raise ModelRejected for a redirect to another server."""
+    if elsewhere := leads_to(address, location):
+        shown = URL(address).with_user(None).with_query(None)
+        raise ModelRejected(f"{shown} sends its callers on to {elsewhere} (status {status}); prompts and keys go to no "
+                            "other server than the one they are meant for. When that one is right, give its address "
+                            "(--base-url or OPENAI_BASE_URL)")
 
 
-def _is_stream(response: httpx2.Response) -> bool:
-    """Whether a stream comes where one was asked for: the server alone does not decide how much it may send."""
-    return media_type(response) == response.request.headers.get("accept") == STREAM
+class LimitedBody:
+    """The body of an answer from `address`, unpacked and counted as it comes. Raises UnusableReply for an unknown
+    packing."""
+
+    def __init__(self, address: str, headers: Mapping[str, str], *, streamed: bool = False) -> None:
+        packing = headers.get("content-encoding", "identity").strip().lower()
+        if packing not in ("", "identity", "gzip", "x-gzip"):
+            raise UnusableReply(f"the answer of {address} is packed ({packing[:60]!r}), which was not asked for; let "
+                                "the server send it as it is")
+        self._count = _Count(address, streamed=streamed)
+        self._unzip = _Unzip() if "gzip" in packing else None
+
+    def unpacked(self, data: bytes) -> Iterator[bytes]:
+        """The pieces that the next bytes unpack to. Raises UnusableReply when it is too much, zlib.error for what is
+        no gzip."""
+        self._count.receive(data)
+        for piece in self._unzip.pieces(data) if self._unzip else (data,):
+            self._count.add(piece)
+            yield piece
 
 
-def media_type(response: httpx2.Response) -> str:
-    """What the answer says it is, without parameters."""
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+def media_type(headers: Mapping[str, str]) -> str:
+    """What an answer says it is, without parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 class _Unzip:
@@ -123,46 +103,3 @@ class _Count:
         self._last = near[-3:]
         if self._all > self._most or self._event > LARGEST_ANSWER:
             raise too_large(self._address)
-
-
-class _Stream(httpx2.SyncByteStream):
-    """The body of an answer, unpacked and counted as it is read."""
-
-    def __init__(self, stream: Any, unpacked: _Unpacked) -> None:
-        self._stream, self._unpacked = stream, unpacked
-
-    def __iter__(self) -> Iterator[bytes]:
-        for data in self._stream:
-            yield from self._unpacked(data)
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._stream.close()
-
-
-class _AsyncStream(httpx2.AsyncByteStream):
-    """The same for an asynchronous client."""
-
-    def __init__(self, stream: Any, unpacked: _Unpacked) -> None:
-        self._stream, self._unpacked = stream, unpacked
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for data in self._stream:
-            for piece in self._unpacked(data):
-                yield piece
-
-    async def aclose(self) -> None:
-        """Let go of the connection."""
-        await self._stream.aclose()
-
-
-def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port
-
-
-def _server_of(url: httpx2.URL) -> str:
-    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
-
-
-def _address_of(response: httpx2.Response) -> str:
-    return f"{_server_of(response.url)}{response.url.path}"

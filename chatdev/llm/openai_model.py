@@ -1,18 +1,17 @@
-"""Any OpenAI-compatible endpoint, Azure included, over one kept-alive client."""
+"""Any OpenAI-compatible endpoint, Azure included, over kept-alive connections."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.completions import ReplyWatch, StreamCollector, body_of, reply_of, wasted_usage
-from chatdev.llm.connection import OPENAI, Endpoint, withhold_headers
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import (
     SHOWN,
     Adaptations,
@@ -31,9 +30,7 @@ from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
-    import ssl
-
-    from openai import APIStatusError, AsyncOpenAI, AsyncStream
+    from chatdev.llm.transport import Answer, ErrorAnswer, Transport
 
 
 @dataclass(slots=True)
@@ -46,10 +43,10 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Line:
-    """Parts bound to one event loop: the limit of requests at a time, and the client with its connections."""
+    """Parts bound to one event loop: the limit of requests at a time, and the connections."""
 
     free: asyncio.Semaphore
-    client: AsyncOpenAI | None = None
+    transport: Transport | None = None
 
 
 class OpenAIModel:
@@ -84,8 +81,8 @@ class OpenAIModel:
     async def close(self) -> None:
         """Close the connections of this event loop; the next call opens new ones."""
         line = self._lines.pop(asyncio.get_running_loop(), None)
-        if line and line.client:
-            await line.client.close()
+        if line and line.transport:
+            await line.transport.close()
 
     async def _try(self, request: Request, tally: _Tally) -> Reply:
         """The reply of the first attempt that brings one."""
@@ -124,7 +121,7 @@ class OpenAIModel:
 
     async def _attempt(self, request: Request, body: dict[str, Any], tally: _Tally) -> Reply:
         """One attempt; parameters that the model refuses are left out and it is asked again at once."""
-        import openai
+        from chatdev.llm.transport import ErrorAnswer
 
         while True:
             adapted = self._adaptations.apply(body)
@@ -133,20 +130,14 @@ class OpenAIModel:
                 return _read(self._unless_error(data, request), request, tally)
             except TimeoutError:
                 raise Transient(f"no whole reply in {self.endpoint.longest:g} seconds") from None
-            except openai.APIStatusError as error:
+            except ErrorAnswer as error:
                 self._adapt_or_raise(error, request, adapted)
-            except openai.APIConnectionError as error:
-                what = "no answer" if isinstance(error, openai.APITimeoutError) else "no connection"
-                raise Transient(f"{what} ({type(error.__cause__ or error).__name__})") from None
-            except openai.APIError as error:  # reported in the middle of a stream
-                raise self._failure(status_of(error.body), error.body, error.message, request) from None
 
-    def _adapt_or_raise(self, error: APIStatusError, request: Request, body: dict[str, Any]) -> None:
+    def _adapt_or_raise(self, error: ErrorAnswer, request: Request, body: dict[str, Any]) -> None:
         """Learn from a refused request what to leave out; raise what it means where there is nothing to learn."""
-        problem = self._failure(error.status_code, error.body, error.message, request,
-                                error.response.headers.get("retry-after"))
-        can_adapt = error.status_code in (400, 422) and isinstance(problem, ModelRejected)
-        if not can_adapt or not self._adaptations.learn(body, error.body or error.message):
+        problem = self._failure(error.status, error.body, error.text, request, error.retry_after)
+        can_adapt = error.status in (400, 422) and isinstance(problem, ModelRejected)
+        if not can_adapt or not self._adaptations.learn(body, error.body or error.text):
             raise problem from None
 
     def _final_error(self, problem: Transient, request: Request, tally: _Tally) -> ModelError:
@@ -159,51 +150,43 @@ class OpenAIModel:
                                 f"{text}; try again later")
 
     async def _post(self, request: Request, body: dict[str, Any], tally: _Tally) -> Any:
-        """The completion as plain JSON. `post` spares the client's request typing, most of its cost per call. What came
-        of a stream that breaks off, or takes too long, is counted."""
-        import httpx2
-
-        client = self._open()
-        options: Any = {"headers": dict(request.headers)}
+        """The completion as plain JSON. What came of a stream that breaks off, or takes too long, is counted."""
         streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model),
                                    ReplyWatch(request.stop_when))
         try:
             async with asyncio.timeout(self.endpoint.longest):
-                if request.streams:
-                    if request.on_begin:
-                        request.on_begin()
-                    return await self._stream(client, streamed, body, options)
-                response = await client.post("/chat/completions", cast_to=httpx2.Response, body=body, options=options)
-                return _json(response.content)
+                if request.streams and request.on_begin:
+                    request.on_begin()
+                async with self._open().post(body, request.headers, streams=request.streams) as answer:
+                    if not request.streams:
+                        return _json(await answer.read())
+                    return await self._stream(answer, streamed, request)
         except Exception:
             tally.wasted += streamed.usage(request)
             raise
 
-    async def _stream(self, client: AsyncOpenAI, streamed: StreamCollector, body: dict[str, Any], options: Any) -> Any:
-        import httpx2
-        import openai
+    async def _stream(self, answer: Answer, streamed: StreamCollector, request: Request) -> Any:
+        from chatdev.llm.guarded_answer import STREAM
 
-        from chatdev.llm.guarded_answer import STREAM, media_type
-
-        options = {**options, "headers": {**options["headers"], "Accept": STREAM}}
-        chunks = await client.post("/chat/completions", cast_to=object, body=body, options=options, stream=True,
-                                   stream_cls=openai.AsyncStream[object])
-        async with chunks:
-            try:
-                if "json" in media_type(chunks.response):  # this server does not stream
-                    data = _json(await chunks.response.aread())
-                    streamed.add(data)
-                    streamed.end()
-                    return data
-                async for chunk in chunks:
+        if answer.kind != STREAM and "json" in answer.kind:  # this server does not stream
+            data = _json(await answer.read())
+            streamed.add(data)
+            streamed.end()
+            return data
+        async with aclosing(answer.events()) as events:
+            async for event in events:
+                if event.strip() == b"[DONE]":
+                    break
+                try:
+                    chunk = json.loads(event)
                     check_depth(chunk)
-                    streamed.add(chunk)
-                    if streamed.is_full:
-                        break
-            except (httpx2.RequestError, ValueError, RecursionError) as error:
-                raise Transient(f"the stream broke off ({type(error).__name__})") from None
-            finally:
-                await _end(chunks)
+                except (ValueError, RecursionError) as error:
+                    raise Transient(f"the stream broke off ({type(error).__name__})") from None
+                if isinstance(chunk, dict) and (reported := chunk.get("error")):
+                    raise self._failure(status_of(reported), reported, "an error without a message", request)
+                streamed.add(chunk)
+                if streamed.is_full:
+                    break
         return streamed.completion()
 
     def _unless_error(self, data: Any, request: Request) -> Any:
@@ -227,19 +210,12 @@ class OpenAIModel:
             self._lines[loop] = _Line(asyncio.Semaphore(self.endpoint.concurrency))
         return self._lines[loop]
 
-    def _open(self) -> AsyncOpenAI:
+    def _open(self) -> Transport:
+        from chatdev.llm.transport import Transport
+
         line = self._line()
-        line.client = line.client or _client(self.endpoint)
-        return line.client
-
-
-async def _end(chunks: AsyncStream[object]) -> None:
-    """Close a stream and let its generators run out: left in the middle, they would be for the garbage collector, which
-    may come by in another thread."""
-    await chunks.close()
-    with suppress(Exception):  # whatever a closed stream says
-        async for _ in chunks:
-            pass
+        line.transport = line.transport or Transport(self.endpoint)
+        return line.transport
 
 
 def _read(data: Any, request: Request, tally: _Tally) -> Reply:
@@ -257,37 +233,3 @@ def _json(content: bytes) -> Any:
     except (ValueError, RecursionError):
         raise Unusable("the reply is not JSON") from None
     return data
-
-
-def _client(endpoint: Endpoint) -> AsyncOpenAI:
-    """One client: no retries of its own (ours are counted), connections for all that may be under way."""
-    import httpx2
-    import openai
-
-    from chatdev.llm.guarded_answer import PLAIN, guard_async
-
-    timeout = httpx2.Timeout(endpoint.timeout, connect=5.0)
-    limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
-    # a local server is asked directly, whatever proxy the environment names
-    transport = openai.DefaultAsyncHttpx2Client(timeout=timeout, limits=limits, verify=_certificates(),
-                                                trust_env=not endpoint.is_local, auth=endpoint.user, headers=PLAIN,
-                                                event_hooks={"response": [guard_async]})
-    client: AsyncOpenAI
-    if endpoint.api_version:
-        client = openai.AsyncAzureOpenAI(api_key=endpoint.key, azure_endpoint=endpoint.address or "", max_retries=0,
-                                         api_version=endpoint.api_version, timeout=timeout, http_client=transport)
-    else:
-        client = openai.AsyncOpenAI(api_key=endpoint.key or "none", base_url=endpoint.address or OPENAI, max_retries=0,
-                                    timeout=timeout, http_client=transport)
-    withhold_headers(client, endpoint)
-    return client
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Loading the certificates takes longer than a call; every client of the process shares them."""
-    import httpx2
-
-    return httpx2.create_ssl_context()
-
-

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import yaml
+from chatdev.paths import bundled_table
 
 
 @functools.cache
 def _data(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    data: dict[str, Any] = bundled_table(Path(__file__).with_name(name))
     return data
 
 

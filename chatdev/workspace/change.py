@@ -17,9 +17,8 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from chatdev.errors import WorkspaceError
+from chatdev.paths import bundled_table
 from chatdev.plain_file import read_plain
 from chatdev.workspace.file_tree import remove_file, write_file
 from chatdev.workspace.handed_in import is_binary
@@ -313,7 +312,7 @@ def _any_name() -> re.Pattern[str]:
 
 def listed_files() -> Any:
     """What `acting_files.yaml` holds."""
-    return yaml.safe_load(_LIST.read_text(encoding="utf-8"))
+    return bundled_table(_LIST)
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
+from chatdev.paths import bundled_table
 from chatdev.workspace.python_facts import has_main_guard
 from chatdev.workspace.snapshot import EntryPoint, find_entry, is_test
 
@@ -113,7 +113,7 @@ class Language(BaseModel):
 @functools.cache
 def _table() -> dict[str, Any]:
     """`languages` (name -> row), and `others` that are not judged (name -> suffixes)."""
-    table: dict[str, Any] = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    table: dict[str, Any] = bundled_table(_TABLE)
     return table
 
 

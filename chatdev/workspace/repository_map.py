@@ -10,8 +10,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-import yaml
-
+from chatdev.paths import bundled_table
 from chatdev.workspace.python_facts import outline
 from chatdev.workspace.snapshot import is_test
 
@@ -88,7 +87,7 @@ def symbols_of(path: str, text: str) -> list[str]:
 
 @functools.cache
 def _patterns() -> Mapping[str, list[re.Pattern[str]]]:
-    table = yaml.safe_load(Path(__file__).with_name("symbols.yaml").read_text(encoding="utf-8"))["languages"]
+    table = bundled_table(Path(__file__).with_name("symbols.yaml"))["languages"]
     return {suffix: [re.compile(pattern) for pattern in row["lines"]] for row in table for suffix in row["suffixes"]}
 
 

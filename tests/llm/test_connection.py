@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 
-import httpx2
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from chatdev.errors import ConfigError, ConsentMissing, MissingModel
 from chatdev.llm.connection import Endpoint, is_official
 from chatdev.llm.registry import Models
+from chatdev.llm.transport import completions_address
 from chatdev.origins import Origin, Sourced, is_loopback
 from tests.llm.asking import ASK, complete
 from tests.support.chat_server import ChatServer
@@ -173,8 +173,8 @@ def test_what_counts_as_this_machine_is_what_is_asked(rest: str) -> None:
     """The client reads addresses in its own way; a disagreement would send prompts to somebody unasked."""
     address = f"http://{rest}"
     if is_loopback(address) or is_official(address):
-        with suppress(ConfigError, httpx2.InvalidURL):
-            asked = httpx2.URL(Endpoint(address, "").address or "")
+        with suppress(ConfigError):
+            asked = completions_address(Endpoint(address, ""), "m")
             assert asked.host in ("127.0.0.1", "localhost", "::1")
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from chatdev.config.phases import Phase
 from chatdev.departments.plc.interface import ANSWER, OUTSIDE, read_answer
 from chatdev.departments.plc.proof.properties import ASSERTION, Outcome, Property, PropertyError, read_properties
@@ -25,6 +23,7 @@ from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
+from chatdev.paths import bundled_table
 from chatdev.place import Place
 from chatdev.plain_file import read_named
 from chatdev.replies import FilesDelivery, Unreadable, parse_solution, read_marker, tidy_body
@@ -382,8 +381,7 @@ def _entry_point(given: Sequence[Any]) -> str:
 @functools.cache
 def _changing_inputs() -> Mapping[str, Sequence[str]]:
     """Name of a task -> those of its inputs that its text wants changed."""
-    found: Mapping[str, Sequence[str]] = yaml.safe_load(
-        Path(__file__).with_name("agents4plc.yaml").read_text(encoding="utf-8"))["changing"]
+    found: Mapping[str, Sequence[str]] = bundled_table(Path(__file__).with_name("agents4plc.yaml"))["changing"]
     return found
 
 

@@ -16,8 +16,6 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from chatdev.departments.simulink.catalogue import Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.engine.library import Library
@@ -25,6 +23,7 @@ from chatdev.departments.simulink.saved_model import UnreadableModel, last_saved
 from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, success
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.packages.interpreter import interpreter
+from chatdev.paths import bundled_table
 from chatdev.replies.fences import scan
 from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext, Verdict, render_file, template, throwaway_copy, tool
@@ -190,7 +189,7 @@ def _result(outcome: str, **facts: Any) -> BuildResult:
 
 @functools.cache
 def _outcomes() -> Mapping[str, str]:
-    words: Mapping[str, str] = yaml.safe_load((_OURS / "executions.yaml").read_text(encoding="utf-8"))
+    words: Mapping[str, str] = bundled_table(_OURS / "executions.yaml")
     return words
 
 

@@ -6,14 +6,14 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import yaml
+from chatdev.paths import bundled_table
 
 _DATA = Path(__file__).with_name("data")
 
 
 @functools.cache
 def _data(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load((_DATA / name).read_text(encoding="utf-8"))
+    data: dict[str, Any] = bundled_table(_DATA / name)
     return data
 
 

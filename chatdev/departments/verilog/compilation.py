@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
+from chatdev.paths import bundled_table
 from chatdev.sandbox.base import Execution, ProcessLimits
 from chatdev.tools.base import render_file, template
 
@@ -82,7 +81,7 @@ def render_report(name: str, /, **facts: Any) -> str:
 
 @functools.cache
 def _read_yaml(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = yaml.safe_load((_HERE / name).read_text(encoding="utf-8"))
+    data: dict[str, Any] = bundled_table(_HERE / name)
     return data
 
 

@@ -15,8 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-import yaml
-
 from chatdev.config.phases import Phase
 from chatdev.config.schema import CompanyConfig
 from chatdev.departments.verilog.answer import NoAnswer, read_answer
@@ -31,6 +29,7 @@ from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
+from chatdev.paths import bundled_table
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.base import Sandbox
 from chatdev.workspace.file_tree import explain_os_errors
@@ -181,7 +180,7 @@ def _problems(path: Path, errata: bool) -> dict[str, VerilogProblem]:
 
 def _kinds() -> dict[str, str]:
     """Name of a problem -> its kind."""
-    kinds = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+    kinds = bundled_table(Path(__file__).with_suffix(".yaml"))
     return {name: kind for kind in KINDS for name in kinds[kind]}
 
 

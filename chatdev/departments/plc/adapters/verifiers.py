@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from chatdev.departments.plc.proof.properties import ASSERTION, RUN_TIME, UNREADABLE, Opinion, Property
 from chatdev.departments.plc.source_check import SourceProof
 from chatdev.departments.plc.st.core import Span
 from chatdev.departments.plc.st.diagnostics import Diagnostic
 from chatdev.errors import MissingProgram, WorkspaceError
+from chatdev.paths import bundled_table
 from chatdev.plain_file import read_plain
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.workspace.file_tree import files_and_links, write_tree
@@ -142,8 +141,7 @@ def _describe_end(execution: Execution) -> str:
 
 @functools.cache
 def _verifiers() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = yaml.safe_load(
-        Path(__file__).with_name("verifiers.yaml").read_text(encoding="utf-8"))
+    found: dict[str, dict[str, Any]] = bundled_table(Path(__file__).with_name("verifiers.yaml"))
     return found
 
 
@@ -206,6 +204,5 @@ def _diagnostic(name: str, match: re.Match[str]) -> Diagnostic:
 
 @functools.cache
 def _compilers() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = yaml.safe_load(
-        Path(__file__).with_name("compilers.yaml").read_text(encoding="utf-8"))
+    found: dict[str, dict[str, Any]] = bundled_table(Path(__file__).with_name("compilers.yaml"))
     return found

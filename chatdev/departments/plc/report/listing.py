@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from chatdev.departments.plc.proof.properties import RUN_TIME, Cycle, Outcome, Property
 from chatdev.departments.plc.source_check import EntryVariable, SourceProof
 from chatdev.departments.plc.st.core import Section
+from chatdev.paths import bundled_table
 from chatdev.tools.base import template
 
 WIDTH = 110
@@ -160,7 +159,7 @@ def _render(source: str, **facts: Any) -> str:
 
 @functools.cache
 def _phrases() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("phrases.yaml").read_text(encoding="utf-8"))
+    found: dict[str, Any] = bundled_table(Path(__file__).with_name("phrases.yaml"))
     return found
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from chatdev.departments.plc.st.core import Span
+from chatdev.paths import bundled_table
 
 Severity = Literal["error", "warning"]
 MOST_ERRORS = 25
@@ -123,10 +124,8 @@ def find_nearest(name: str, known: Sequence[str]) -> str:
 @functools.cache
 def messages() -> dict[str, dict[str, Any]]:
     """All that can be said: code -> `says`, `hint`, `warning` (whether it is one)."""
-    import yaml  # here and below: where sources are read, most have nothing wrong, and these take long to import
 
-    rows: dict[str, dict[str, Any]] = yaml.safe_load(
-        Path(__file__).with_name("messages.yaml").read_text(encoding="utf-8"))
+    rows: dict[str, dict[str, Any]] = bundled_table(Path(__file__).with_name("messages.yaml"))
     return rows
 
 

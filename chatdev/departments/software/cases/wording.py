@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
+from chatdev.paths import bundled_table
 
 ROLES = ("printed", "typed", "holds")
 FILE_NAME = re.compile(r"(?<![\w./-])[\w-]{1,60}\.(?!py\b)(?:txt|csv|tsv|json|md|log|dat|ini|cfg|yaml|yml|xml|html|"
@@ -35,7 +35,7 @@ _CLAUSE_END = re.compile(r"(?<![,;:—–])[,;:—–]++(?=\s|$)|[，；：、]|
 @functools.cache
 def wording() -> dict[str, Any]:
     """The table of words."""
-    data: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8"))
+    data: dict[str, Any] = bundled_table(Path(__file__).with_name("wording.yaml"))
     return data
 
 

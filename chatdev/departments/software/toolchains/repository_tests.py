@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-import yaml
 from pydantic import BaseModel, ConfigDict
 
 from chatdev.departments.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_tests
 from chatdev.departments.software.toolchains.python import PythonToolchain
 from chatdev.errors import SandboxError
+from chatdev.paths import bundled_table
 from chatdev.sandbox.base import ProcessLimits, SandboxJob
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.workspace.languages import captures, has_python
@@ -72,7 +72,7 @@ def run_repository_tests(context: ToolContext, files: Mapping[str, bytes]) -> di
 
 @functools.cache
 def _ways() -> Mapping[str, TestWay]:
-    table = yaml.safe_load(_TABLE.read_text(encoding="utf-8"))
+    table = bundled_table(_TABLE)
     return {name: TestWay.model_validate(row) for name, row in table["runs"].items()}
 
 
