@@ -7,14 +7,15 @@ import json
 import os
 import socket
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 from chatdev.cli.mcp.run_tool import perform, run
 from chatdev.cli.mcp.served import Served
+from chatdev.cli.output import OutputThread
 from chatdev.department import load, offers
 from chatdev.errors import ChatDevError, ConfigError, ToolError
 from chatdev.isolation.reading import read_beside
@@ -135,30 +136,69 @@ class Desk:
 
 async def serve_stdio(desk: Desk) -> None:
     """Serve one client on standard input and output, until it closes them."""
-    import anyio
     from mcp.server.stdio import stdio_server
 
     server = desk.server()
     with _wire() as (stdin, stdout):
-        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (reading, writing):
+        lines, written = _Lines(stdin), _Written(stdout)
+        async with stdio_server(lines, written) as (reading, writing):  # type: ignore[arg-type]  # of them it takes this
             await server.run(reading, writing, server.create_initialization_options())
+        written.thread.drain()
 
 
 @contextmanager
-def _wire() -> Iterator[tuple[TextIOWrapper, TextIOWrapper]]:
+def _wire() -> Iterator[tuple[int, int]]:
     """Standard input and output for the protocol alone: whatever else is printed meanwhile goes to standard error."""
     sys.stdout.flush()
-    stdin, stdout = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    stdin, stdout, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     os.close(nothing)
     try:
-        yield (TextIOWrapper(os.fdopen(stdin, "rb", closefd=False), encoding="utf-8", errors="replace"),
-               TextIOWrapper(os.fdopen(stdout, "wb", closefd=False), encoding="utf-8"))
+        yield stdin, stdout
     finally:
-        os.dup2(stdin, 0)
         os.dup2(stdout, 1)
+
+
+class _Lines:
+    """The lines of a descriptor, read in a thread that the end of the process does not wait for."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._waiting: asyncio.Queue[str | None] = asyncio.Queue()
+        threading.Thread(target=self._read, args=[descriptor, asyncio.get_running_loop()], name="chatdev-mcp",
+                         daemon=True).start()
+
+    def _read(self, descriptor: int, loop: asyncio.AbstractEventLoop) -> None:
+        pending = b""
+        with suppress(RuntimeError, OSError):  # the loop may be at its end by now
+            while data := os.read(descriptor, 1 << 16):
+                *lines, pending = (pending + data).split(b"\n")
+                for line in lines:
+                    loop.call_soon_threadsafe(self._waiting.put_nowait, line.decode("utf-8", "replace"))
+            loop.call_soon_threadsafe(self._waiting.put_nowait, None)
+
+    def __aiter__(self) -> _Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        line = await self._waiting.get()
+        if line is None:
+            raise StopAsyncIteration
+        return line
+
+
+class _Written:
+    """Takes texts for a descriptor, which a thread writes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.thread, self._descriptor = OutputThread(), descriptor
+
+    async def write(self, text: str) -> None:
+        """Have it written."""
+        self.thread.add(self._descriptor, text.encode("utf-8", "replace"))
+
+    async def flush(self) -> None:
+        """Nothing waits here."""
 
 
 async def serve_http(desk: Desk, listening: socket.socket) -> None:
@@ -173,7 +213,14 @@ async def serve_http(desk: Desk, listening: socket.socket) -> None:
             yield
 
     app = desk.server().streamable_http_app(host=HOST)
-    await Quiet(uvicorn.Config(app, log_config=None, lifespan="on")).serve(sockets=[listening])
+    server = Quiet(uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1))
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await serving
+        raise
 
 
 def open_port(port: int) -> socket.socket:
