@@ -27,6 +27,8 @@ async def serve_by_address(address: str, key: str | None, seconds: float,
         packing = response.headers.get("content-encoding", "identity")
         if packing != "identity":
             raise httpx2.DecodingError(f"the answer is packed ({packing[:40]!r}), which was not asked for")
+        if response.request.method == "POST":
+            traffic.said[:] = b"" if response.is_success else f"HTTP status {response.status_code}".encode()
         streamed = response.headers.get("content-type", "").startswith(_STREAM)
         response.stream = _Counted(response.stream, MOST_BYTES if streamed else LARGEST_MESSAGE, traffic)
 

@@ -35,15 +35,14 @@ _INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_
 _MOST_PAGES, _MOST_TOOLS = 50, 2000  # of a list
 _SHOWN = 300  # characters of what a server says of itself
 _PATIENCE = 15.0  # seconds for a server's end; its own limits come before
-_LOGGERS = ("mcp", "client")  # the SDK's: what it would print is a server's word
+for _logger in ("mcp", "client"):  # the SDK's: what it would print on the terminal is a server's word
+    logging.getLogger(_logger).addHandler(logging.NullHandler())
 
 
 def require_sdk() -> None:
     """Raise MissingProgram without the SDK."""
     if find_spec("mcp") is None:
         raise MissingProgram("servers of tools need the package mcp: pip install 'chatdev-chain[mcp]'")
-    for name in _LOGGERS:
-        logging.getLogger(name).addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,7 @@ class ServerLink:
         """What a server did, in words."""
         name, traffic = self._place.name, self._traffic
         if traffic.problem:
-            return f"the server {name} {traffic.problem}, and was stopped"
+            return f"the server {name} {traffic.problem}, and was cut off"
         inner = _first_of(error)
         if started and not traffic.ended:
             return f"the server {name} refuses, or answers with something else: {_message(inner)}"

@@ -103,7 +103,7 @@ async def _receive(output: asyncio.StreamReader, incoming: Any, process: subproc
                 kill_group(process)
                 break
             for line in lines:
-                await incoming.send(_message(bytes(pending) + line))
+                await incoming.send(read_message(bytes(pending) + line))
                 pending.clear()
             pending += rest
     except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
@@ -115,7 +115,8 @@ async def _receive(output: asyncio.StreamReader, incoming: Any, process: subproc
         pass
 
 
-def _message(line: bytes) -> SessionMessage | Exception:
+def read_message(line: bytes) -> SessionMessage | Exception:
+    """The message in a line, or why there is none."""
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
 

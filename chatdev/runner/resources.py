@@ -45,7 +45,7 @@ from chatdev.origins import Origin, Sourced
 from chatdev.packages.supply import Supply
 from chatdev.paths import settings_file, working_folder
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
-from chatdev.runner.mcp_servers import find_servers
+from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL, Order
 from chatdev.runner.report import Run
@@ -423,6 +423,7 @@ def describe_models(word: CompanyWord, options: RunOptions) -> str:
         said = "models " + "; ".join(f"{model} ({', '.join(found)})" for model, found in roles.items())
     said = "; ".join((said, *(f"{place.origin.value} names {place.describe()}" for place in word.places
                               if place.is_strangers)))
+    said = "; ".join((said, *(f"tools of {describe_server(*one)}" for one in word.config.mcp.items())))
     try:
         allow_strangers(models, connections.values(), options.trust, word)
     except ConsentMissing as missing:

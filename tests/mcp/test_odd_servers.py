@@ -91,7 +91,7 @@ def test_a_program_that_is_not_there_is_named() -> None:
                                              ("many-lines", "more than 64 MiB and no answer")])
 def test_a_flood_ends_with_the_server(kind: str, words: str) -> None:
     (found,) = say(kind, seconds=60)
-    assert found == f"ToolError: the server odd sent {words}, and was stopped"
+    assert found == f"ToolError: the server odd sent {words}, and was cut off"
 
 
 @pytest.mark.parametrize(("kind", "words"), [
