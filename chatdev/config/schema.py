@@ -5,6 +5,7 @@ Phases are in `phases`, models in `profiles`, texts for models in `protocol`.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
@@ -391,6 +392,28 @@ class Role(StrictModel):
     model: ModelSettings = ModelSettings()
 
 
+class McpServer(StrictModel):
+    """A server of tools (Model Context Protocol): a program of this machine, or an address. Agents know its tools as
+    `NAME.tool`."""
+
+    command: list[str] = Field([])
+    """The program and its arguments. It runs outside of the sandbox, with an environment of its own."""
+    url: str | None = None
+    tools: list[str] = Field(min_length=1)
+    """The tools that roles may be given; the server's others are not there."""
+    env: list[str] = Field([])
+    """Variables of the user that the program gets."""
+    key_env: str | None = None
+    """Variable with the key that the address gets as its bearer token."""
+    seconds: float = Field(60.0, gt=0, le=3600)
+    """What a call may take."""
+
+    @property
+    def place(self) -> str:
+        """Its address, or the command as a shell takes it."""
+        return self.url or shlex.join(self.command)
+
+
 class CompanyConfig(StrictModel):
     """A company: roles, phases and a chain."""
 
@@ -402,6 +425,8 @@ class CompanyConfig(StrictModel):
     """Template: what the company is; both agents of every phase read it."""
     inputs: dict[str, Input]
     model: ModelSettings = ModelSettings()
+    mcp: dict[str, McpServer] = Field({})
+    """Servers of tools, by name."""
     roles: dict[str, Role]
     phases: dict[str, Phase]
     changes: bool = False
@@ -414,3 +439,8 @@ class CompanyConfig(StrictModel):
     """Whether packages that programs import are installed; a user may be stricter."""
     with_roles: bool = True
     """False leaves the role prompts out (an ablation of the paper)."""
+
+    @property
+    def server_tools(self) -> list[str]:
+        """The tools of its servers, as roles name them."""
+        return [f"{name}.{tool}" for name, server in self.mcp.items() for tool in server.tools]

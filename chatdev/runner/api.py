@@ -19,8 +19,9 @@ from chatdev.errors import ConfigError
 from chatdev.events import Event
 from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute
+from chatdev.runner.mcp_servers import add_servers
 from chatdev.runner.options import Options, ResumeChoices, RunOptions
-from chatdev.runner.plan import RunPlan, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
+from chatdev.runner.plan import RunPlan, learn_tools, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
 from chatdev.runner.report import Run
 from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.toolbox import KnownTools, make_tools
@@ -63,6 +64,18 @@ class Company:
         source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without],
                   **({} if drafts is None else {"drafts": drafts})}
         return cls(config, [finding.text for finding in check_company(config, known) if finding.warning], source, own)
+
+    def with_servers(self, servers: Sequence[str], variables: Sequence[str] = ()) -> Company:
+        """The company, loaded again with servers of tools (MCP) that the caller names, which need no consent:
+        `NAME=COMMAND`, `NAME=http://ADDRESS`, or `NAME:tool,tool=…`; without names of tools the server is started and
+        asked. `variables`, `NAME=VARIABLE`, are those of the caller's that a server gets. Raises ConfigError, and
+        ToolError where a server cannot be asked."""
+        if not (servers or variables):
+            return self
+        if not self.source:
+            raise ConfigError("a company that was built in Python has its servers in its own `mcp` field")
+        sets = [*self.source["sets"], *add_servers(self.config, servers, variables)]
+        return Company.load(**{**self.source, "sets": sets}, tools=self.tools)
 
     @property
     def word(self) -> CompanyWord:
@@ -200,7 +213,7 @@ class RunSession:
         """`run` for callers with an event loop; cancelling it ends the run cleanly and raises CancelledError."""
         async with open_resources(self.options, self.tools) as resources:
             self._resources = resources
-            return await execute(self.plan(resources), resources)
+            return await execute(await learn_tools(self.plan(resources)), resources)
 
     async def events(self) -> AsyncIterator[Event]:
         """Run, and yield the events as they happen; the last one is `RunFinished`."""

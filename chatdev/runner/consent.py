@@ -1,6 +1,6 @@
 """Whether the user consents to what a company, a run folder or the working folder's `.env` names: addresses of models,
-variables whose values are sent there, files of models, files that a tool opens. Consent is given once, by digest of all
-that they say."""
+variables whose values are sent there, files of models, files that a tool opens, servers of tools. Consent is given
+once, by digest of all that they say."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from chatdev.llm.rate import RateLimit
 from chatdev.llm.registry import Models
 from chatdev.origins import Origin, without_user
 from chatdev.paths import working_folder
+from chatdev.runner.mcp_servers import describe_server, servers_of_others
 from chatdev.runner.toolbox import KnownTools
 from chatdev.secrets import PLACEHOLDER
 from chatdev.tools.base import PlaceInput
@@ -211,9 +212,10 @@ class CompanyWord:
         return find_places(self.config, self.tools, self.authorship, self.inputs)
 
     @property
-    def strangers_of_places(self) -> set[Origin]:
-        """Whose consent the places need: the company's, which speaks for its record too."""
-        return {Origin.COMPANY for place in self.places if place.is_strangers}
+    def strangers(self) -> set[Origin]:
+        """Whose consent the places and servers need: the company's, which speaks for its record too."""
+        named = any(place.is_strangers for place in self.places) or servers_of_others(self.config, self.authorship)
+        return {Origin.COMPANY} if named else set()
 
     def stranger(self) -> Stranger:
         """Whom the user may trust. The digest is of the whole company as its files have it, without what was set on
@@ -245,8 +247,9 @@ class CompanyWord:
 
 
 def company_names(company: CompanyConfig) -> tuple[str, ...]:
-    """Addresses, keys and files of a company's models that need consent, in words."""
-    return tuple(f"{_describe(settings)} ({path})" for path, settings in outward_settings(company))
+    """Addresses, keys and files of a company's models, and its servers, that need consent, in words."""
+    return (*(f"{_describe(settings)} ({path})" for path, settings in outward_settings(company)),
+            *(describe_server(name, server) for name, server in company.mcp.items()))
 
 
 def _describe(settings: ModelSettings) -> str:
@@ -289,7 +292,7 @@ def allow_strangers(models: Models, connections: Iterable[Connection | None], tr
     """Let `models` take what strangers name in these connections, where the user consents. Raises ConsentMissing, which
     says what is named and how to consent, where the user does not."""
     named = {origin for connection in connections if connection for origin in connection.strangers}
-    named |= company.strangers_of_places if company else set()
+    named |= company.strangers if company else set()
     known: dict[Origin, Callable[[], Stranger]] = {Origin.DOTENV: dotenv_stranger}
     if company:
         known[Origin.COMPANY] = company.stranger

@@ -166,7 +166,7 @@ class RunExecution:
     def _context(self, tools: KnownTools) -> RunContext:
         plan, equipment, inputs = self.plan, self.plan.equipment, self.plan.inputs
         toolbox = RunToolbox(equipment.sandbox, self.folder.run, inputs.everything, tools,
-                             options=equipment.supply.options, given=plan.order.software)
+                             options=equipment.supply.options, given=plan.order.software, servers=equipment.servers)
         activities = Activities(self.log.journal, self.playback.record, self.playback.go_live)
         settings = RunSettings(self.folder.path.name, equipment.options.language or "English", equipment.options.stream,
                                plan.order.semantics)

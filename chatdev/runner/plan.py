@@ -173,7 +173,7 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     restored = restore_options(before.options, resources.options, resources.user)
     before = _with_places(before, company, resources)
     word = _word_of(company, before, choices.company or path, resources)
-    equipment = resolve_resources(word, restored.options, resources)
+    equipment = resolve_resources(word, restored.options, resources, before.mcp)
     task = render(company.protocol.follow_up, {"task": before.inputs["task"], "request": scrub(request)},
                   "protocol.follow_up")
     order = replace(before, company=_dump_without_secrets(company), inputs={**before.inputs, "task": task},
@@ -191,7 +191,7 @@ def plan_replay(path: Path, speed: float | None, resources: Resources) -> RunPla
     order = recorded.order
     require_tools(order, resources.tools)
     company = recorded_company(order, resources.tools)
-    equipment = replay_equipment(company, order.options.get("model"), order.profiles,
+    equipment = replay_equipment(company, order,
                                  replace(options, language=options.language or order.options.get("language")))
     folder = NewFolder(Path(options.warehouse or resources.temporary_folder()), options.name or "replay")
     return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder,
@@ -206,13 +206,23 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     restored = restore_options(before.options, options, resources.user)
     before = _with_places(before, company, resources)
     word = _word_of(company, before, choices.company or past.recorded.path.parents[1], resources)
-    equipment = resolve_resources(word, restored.options, resources)
+    equipment = resolve_resources(word, restored.options, resources, before.mcp)
     order = _complete_order(replace(before, company=_dump_without_secrets(company)), equipment, resources)
     past = replace(past, differing="perform" if choices.from_here else "refuse",
                    changed=order.company != before.company,
                    any_model=bool(options.model or options.base_url) or past.recorded.models_vary)
     return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder, past=past,
                    notes=(*note, *restored.notes))
+
+
+async def learn_tools(plan: RunPlan) -> RunPlan:
+    """The plan with what servers say of the tools that no record describes; they are started for it. Raises
+    ToolError."""
+    servers = plan.equipment.servers
+    if not servers.lacking:
+        return plan
+    await servers.list_tools()
+    return replace(plan, order=replace(plan.order, mcp=dict(servers.tools)))
 
 
 def word_of_record(path: Path, tools: KnownTools) -> CompanyWord:

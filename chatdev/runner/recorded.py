@@ -34,10 +34,12 @@ from chatdev.events import KINDS
 from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
 from chatdev.llm.connection import LOCAL
+from chatdev.mcp.answers import ServerTool
 from chatdev.origins import without_user
 from chatdev.packages.supply import POLICIES, strictest_policy
 from chatdev.place import Place
 from chatdev.plain_values import check_depth, is_amount
+from chatdev.runner.mcp_servers import tools_from_record
 from chatdev.runner.options import RunOptions
 from chatdev.runner.toolbox import KnownTools
 from chatdev.secrets import PLACEHOLDER
@@ -182,6 +184,8 @@ class Order:
     origin: Mapping[str, Any] = field(default_factory=dict)
     """Where `software` comes from: the user's `folder`, its `commit` and `branch`, or the run that it `follows` with
     another `request`."""
+    mcp: Mapping[str, ServerTool] = field(default_factory=dict)
+    """The tools of servers as these described them when the run began."""
 
     def to_record(self) -> dict[str, Any]:
         """The order as plain JSON values; bytes in base64."""
@@ -194,6 +198,7 @@ class Order:
             **({"tools": list(self.tools)} if self.tools else {}),
             **({"semantics": self.semantics} if self.semantics > 1 else {}),
             **({"origin": dict(self.origin)} if self.origin else {}),
+            **({"mcp": {name: tool.to_record() for name, tool in self.mcp.items()}} if self.mcp else {}),
         }
 
     @classmethod
@@ -214,7 +219,8 @@ class Order:
         return cls(record["company"], record["source"], record["inputs"], images, software=software,
                    values=record["values"], options=record["options"], profiles=profiles,
                    tools=[str(name) for name in record.get("tools", ())],
-                   semantics=_check_semantics(record.get("semantics", 1)), origin=origin)
+                   semantics=_check_semantics(record.get("semantics", 1)), origin=origin,
+                   mcp=tools_from_record(record.get("mcp", {})))
 
 
 def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]) -> None:

@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -38,12 +39,15 @@ from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
 from chatdev.llm.connection import LOCAL, Connection
 from chatdev.llm.local.weights import installed_file
 from chatdev.llm.registry import DEFAULT_NAME, Models
+from chatdev.mcp.answers import ServerTool
+from chatdev.mcp.servers import ToolServers
 from chatdev.origins import Origin, Sourced
 from chatdev.packages.supply import Supply
 from chatdev.paths import settings_file, working_folder
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
+from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions
-from chatdev.runner.recorded import JOURNAL
+from chatdev.runner.recorded import JOURNAL, Order
 from chatdev.runner.report import Run
 from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
@@ -165,11 +169,14 @@ class Equipment:
     sandbox: Sandbox
     limits: Limits
     supply: Supply = field(default_factory=Supply)
+    servers: ToolServers = field(default_factory=ToolServers)
 
 
-def resolve_resources(word: CompanyWord, options: RunOptions, resources: Resources) -> Equipment:
-    """The models, sandbox and limits for a company. Raises ConfigError, MissingModel or SandboxError; ConsentMissing
-    where it or `.env` names what the user has not consented to."""
+def resolve_resources(word: CompanyWord, options: RunOptions, resources: Resources,
+                      known: Mapping[str, ServerTool] = MappingProxyType({})) -> Equipment:
+    """The models, sandbox, limits and servers for a company; `known` is what a record says of their tools. Raises
+    ConfigError, MissingModel or SandboxError; ConsentMissing where it or `.env` names what the user has not consented
+    to."""
     company = word.config
     places = word.places
     refuse_servers(places)
@@ -180,7 +187,9 @@ def resolve_resources(word: CompanyWord, options: RunOptions, resources: Resourc
     check_places(company, places)
     limits = read_limits(options)
     refuse_unpriced(role_models.check(), limits, company)
-    return Equipment(options, role_models, sandbox, limits, supply=make_supply(options, resources.closing))
+    servers = find_servers(company, known)
+    resources.closing.push_async_callback(servers.close)
+    return Equipment(options, role_models, sandbox, limits, make_supply(options, resources.closing), servers)
 
 
 def refuse_blind(role_models: RoleModels, images: Collection[str]) -> None:
@@ -242,11 +251,12 @@ class _NoModels(Models):
         return _Absent(), LOCAL if called.startswith(f"{LOCAL}:") else called
 
 
-def replay_equipment(company: CompanyConfig, model: str | None, profiles: Sequence[ModelProfile],
-                     options: RunOptions) -> Equipment:
-    """Resources of a replay: names and profiles of models, without the models. `model` is the default one."""
+def replay_equipment(company: CompanyConfig, order: Order, options: RunOptions) -> Equipment:
+    """Resources of a replay: names and profiles of models, and descriptions of servers' tools, without either."""
+    model = order.options.get("model")
     default = DefaultModel(Sourced(model, Origin.RECORD) if model else None)
-    return Equipment(options, RoleModels(company, default, _NoModels(), profiles), _Absent(), Limits())
+    role_models = RoleModels(company, default, _NoModels(), order.profiles)
+    return Equipment(options, role_models, _Absent(), Limits(), servers=ToolServers(known=order.mcp))
 
 
 # Preflight checks of the process: working folder, temporary folder, limit of open files.
@@ -413,6 +423,7 @@ def describe_models(word: CompanyWord, options: RunOptions) -> str:
         said = "models " + "; ".join(f"{model} ({', '.join(found)})" for model, found in roles.items())
     said = "; ".join((said, *(f"{place.origin.value} names {place.describe()}" for place in word.places
                               if place.is_strangers)))
+    said = "; ".join((said, *(f"tools of {describe_server(*one)}" for one in word.config.mcp.items())))
     try:
         allow_strangers(models, connections.values(), options.trust, word)
     except ConsentMissing as missing:

@@ -24,6 +24,7 @@ from chatdev.errors import ChatDevError, ConfigError, SandboxError, ToolCrashed
 from chatdev.isolation.reading import ReadingStopped, stop_at_end
 from chatdev.journal import utc_now
 from chatdev.llm.base import ToolSpec
+from chatdev.mcp.servers import ToolServers
 from chatdev.packages.modules import runtime
 from chatdev.packages.supply import POLICIES, Supply, strictest_policy
 from chatdev.plain_values import encodable_text, plain_value
@@ -98,18 +99,23 @@ class RunToolbox:
     tools: KnownTools
     options: Mapping[str, Any] = field(default_factory=dict)
     given: Files = field(default_factory=dict)
+    servers: ToolServers = field(default_factory=ToolServers)
 
     def spec(self, name: str) -> ToolSpec:
         """Description of the tool for agents."""
+        if name in self.servers:
+            return self.servers.spec(name)
         found = self.tools.tool(name)
         return ToolSpec(found.name, found.about, found.parameters)
 
     def reads(self, name: str) -> tuple[str, ...]:
         """Long-term names that the tool declares to read."""
-        return self.tools.tool(name).reads
+        return () if name in self.servers else self.tools.tool(name).reads
 
     async def call(self, name: str, software: Files, values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
         """The tool's result as plain JSON values. Raises the ToolErrors of the tool, ToolCrashed among them."""
+        if name in self.servers:
+            return await self.servers.call(name, arguments)
         with stop_at_end():
             return await asyncio.to_thread(self._call_or_crash, name, software, values, arguments)
 
@@ -135,10 +141,11 @@ class RunToolbox:
 
 
 def described_tools(company: CompanyConfig, tools: KnownTools) -> dict[str, ToolDescription]:
-    """The tools that the company's agents may use, by name, as inception prompts describe them."""
+    """The tools that the company's agents may use, by name, as inception prompts describe them; those of servers are
+    left out, as only these know them."""
     names = {name for role in company.roles.values() for name in role.tools}
     names |= {name for phase in company.phases.values() for name in phase.tools or ()}
-    found = {name: tools.tool(name) for name in sorted(names)}
+    found = {name: tools.tool(name) for name in sorted(names - {*company.server_tools})}
     return {name: ToolDescription(name, one.about, one.parameters) for name, one in found.items()}
 
 

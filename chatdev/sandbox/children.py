@@ -27,12 +27,25 @@ _LONGEST_COMMAND = 1 << 20  # bytes of all words: half of what Linux takes with 
 _MOST_WORDS = 8500  # of a command line: bubblewrap takes 9000, its own options among them
 _NAP = 0.005  # seconds between looks at a child that closed them
 _ALL: weakref.WeakSet[Children] = weakref.WeakSet()
+_SERVERS: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
 
 
 def kill_all_children() -> None:
-    """Kill the children of every sandbox of this process, which is about to end."""
+    """Kill the children of every sandbox of this process, which is about to end, and the servers that it started."""
     for children in tuple(_ALL):
         children.stop_all()
+    for server in tuple(_SERVERS):
+        if server.returncode is None:  # else it was reaped, and its number may be somebody else's
+            kill_group(server)
+
+
+def start_server(command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """A program outside of any sandbox that answers through pipes, at the head of a session of its own. The caller ends
+    it: `kill_group`, then `wait`. Raises OSError and ValueError."""
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=dict(env), start_new_session=True)
+    _SERVERS.add(server)
+    return server
 
 
 class Children:
@@ -76,7 +89,7 @@ class Children:
             self._over = True
             self._stopped |= self._running
             for child in self._running:
-                _kill_group(child)
+                kill_group(child)
 
     def _end(self, child: subprocess.Popen[bytes]) -> bool:
         """Kill what is left of the child's group, reap it, and say whether `stop_all` had ended it.
@@ -85,7 +98,7 @@ class Children:
         """
         with self._lock:
             if child in self._running:
-                _kill_group(child)
+                kill_group(child)
             self._running.discard(child)
             stopped = child in self._stopped
             self._stopped.discard(child)
@@ -138,10 +151,10 @@ def _is_command(command: Sequence[str]) -> bool:
     return not any(b"\0" in word for word in words) and max(sizes) <= _LONGEST_WORD and sum(sizes) <= _LONGEST_COMMAND
 
 
-def _kill_group(child: subprocess.Popen[bytes]) -> None:
-    """Kill the child's whole process group, also when its leader has already ended."""
+def kill_group(child: subprocess.Popen[bytes], by: signal.Signals = signal.SIGKILL) -> None:
+    """Kill the child's whole process group, also when its leader has already ended. It must not be reaped yet."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+        os.killpg(child.pid, by)
 
 
 class Streams:
@@ -157,7 +170,7 @@ class Streams:
 
     def read(self, child: subprocess.Popen[bytes], deadline: float, watch: Watch) -> Exceeded | Literal["time"] | None:
         """Read until the child has ended: None. Otherwise why it must be ended: `deadline` (monotonic), or a limit."""
-        while not _has_ended(child):
+        while not has_ended(child):
             left = deadline - time.monotonic()
             if left <= 0:
                 return "time"
@@ -188,7 +201,7 @@ class Streams:
                 self._selector.unregister(key.fileobj)
 
 
-def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+def has_ended(child: subprocess.Popen[bytes]) -> bool:
     """Whether the child ended; it is not reaped yet."""
     return os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 

@@ -187,8 +187,9 @@ class Tool:
             argument.pop("title", None)
         return schema
 
-    def call(self, context: ToolContext, arguments: Mapping[str, Any]) -> Any:
-        """Run it; raises ToolArgumentsError when `arguments` do not fit, and the ToolErrors of the function."""
+    def call(self, context: Any, arguments: Mapping[str, Any]) -> Any:
+        """Run it in a ToolContext, or what else its function takes; raises ToolArgumentsError when `arguments` do
+        not fit, and the ToolErrors of the function."""
         try:
             checked = self.arguments.model_validate(dict(arguments))
         except ValidationError as error:

@@ -65,7 +65,7 @@ TARGETS = {
     "journals": Target(("journal",), "runner"),
     "databases": Target(("pool",), "batch"),
     "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),
-    "answers": Target(("answer of a server", "text for a person"), "llm"),
+    "answers": Target(("answer of a server", "server of tools", "text for a person"), "llm"),
 }
 """Every target by its name; each reader is in one of them."""
 CHECKS: dict[str, Callable[[str], None]] = {name: target.check for name, target in TARGETS.items()}

@@ -19,6 +19,11 @@ department = Department(
         "plc": Command("chatdev.departments.plc.commands:command",
                        "Check, run and verify PLC programs in Structured Text (IEC 61131-3)."),
     },
+    mcp={
+        "plc_check": "chatdev.departments.plc.mcp_tools:check",
+        "plc_explain": "chatdev.departments.plc.mcp_tools:explain",
+        "plc_verify": "chatdev.departments.plc.mcp_tools:verify",
+    },
     data_sets={
         "plc": Command("chatdev.departments.plc.eval_command:command",
                        "Run companies on tasks for logic controllers and verify their Structured Text."),

@@ -13,4 +13,5 @@ department = Department(
         "process": Command("chatdev.departments.process.commands:command",
                            "Develop software by proposed processes, and learn from those that worked."),
     },
+    mcp={"process_mine": "chatdev.departments.process.mcp_tools:mine"},
 )

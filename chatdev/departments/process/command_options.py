@@ -60,7 +60,7 @@ def pool_options(command: Command) -> Command:
     @wraps(command)
     def collect(*, company: str, pool_name: str, ledger_url: str, **given: Any) -> Any:
         found = load_process_company(company)
-        return command(company=found, outcomes=_read_outcomes(found, ledger_url, pool_name), **given)
+        return command(company=found, outcomes=read_outcomes(found, ledger_url, pool_name), **given)
 
     extended: Command = report_outcome(company_option(pool_name_options(collect)))
     return extended
@@ -99,7 +99,7 @@ def opened_pool(company: ProcessCompany, ledger_url: str, name: str) -> Iterator
         pool.close()
 
 
-def _read_outcomes(company: ProcessCompany, ledger_url: str, name: str) -> list[Any]:
+def read_outcomes(company: ProcessCompany, ledger_url: str, name: str) -> list[Any]:
     """The outcomes of a pool that is there. Raises ConfigError where there is none."""
     if name == STARTER_POOL:
         return list(company.starter_outcomes())

@@ -26,6 +26,7 @@ department = Department(
         "simulink": Command("chatdev.departments.simulink.commands:command",
                             "Check, draw and compare block diagrams, without any model."),
     },
+    mcp={"simulink_check": "chatdev.departments.simulink.mcp_tools:check"},
     data_sets={
         "simulink": Command("chatdev.departments.simulink.eval_command:command",
                             "Run companies on pictures or descriptions of block diagrams."),

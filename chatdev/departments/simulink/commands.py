@@ -63,7 +63,7 @@ def check(files: tuple[Path, ...], is_json: bool) -> int:
     """Say what is wrong in each FILE: a model in the text form, or an agent's blocks and connections (YAML or JSON).
     Exits with 1 if there are errors (warnings and remarks are none), with 2 if a FILE cannot be read; the others are
     checked all the same."""
-    found = [_check_file(file) for file in files]
+    found = [check_file(file) for file in files]
     if is_json:
         _print_json({"files": [one.to_dict() for one in found]})
     else:
@@ -72,7 +72,8 @@ def check(files: tuple[Path, ...], is_json: bool) -> int:
     return 2 if any(one.problem for one in found) else int(not all(one.passed for one in found))
 
 
-def _check_file(file: Path) -> CheckedFile:
+def check_file(file: Path) -> CheckedFile:
+    """What is wrong in a file, which may be one that cannot be read."""
     try:
         text = _read(file)
         node = parse(text, str(file))

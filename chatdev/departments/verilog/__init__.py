@@ -33,6 +33,10 @@ department = Department(
         "verilog.trace": "chatdev.departments.verilog.mismatch:trace",
         "verilog.try": "chatdev.departments.verilog.judge:try_own_bench",
     },
+    mcp={
+        "verilog_judge": "chatdev.departments.verilog.mcp_tools:judge",
+        "verilog_trace": "chatdev.departments.verilog.mcp_tools:trace",
+    },
     data_sets={
         "verilogeval": Command("chatdev.departments.verilog.eval_command:command",
                                "Run companies on the problems of VerilogEval v2 and judge their modules."),

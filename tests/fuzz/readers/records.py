@@ -1,10 +1,15 @@
-"""Readers of companies, settings, journals, and of what model servers answer."""
+"""Readers of companies, settings, journals, and of what servers of models and of tools answer."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing, suppress
 from functools import cache
+
+from mcp.shared.message import SessionMessage
+from mcp.types import CallToolResult
+from mcp.types import Tool as Offer
 
 from chatdev.cli.console import first_line, layout_text
 from chatdev.config.load import load_company
@@ -13,7 +18,7 @@ from chatdev.config.templates import compile_expression, listing, render, variab
 from chatdev.config.trust_record import read_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.departments.software.evaluation.quality import paper_code_text, paper_completeness
-from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError
+from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError, ToolError
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.journal import read_journal
@@ -21,6 +26,8 @@ from chatdev.llm.base import Message, Request, Sampling
 from chatdev.llm.completions import StreamCollector, reply_of, server_usage
 from chatdev.llm.failures import Adaptations, Complaint, Transient, error_message, retry_after_seconds, status_of
 from chatdev.llm.tokens import count_tokens
+from chatdev.mcp.answers import LONGEST_ANSWER, read_offer, read_result
+from chatdev.mcp.stdio import read_message
 from chatdev.runner.recorded import RecordedRun
 from chatdev.safe_text import sanitize
 from chatdev.secrets import scrub
@@ -43,6 +50,12 @@ ANSWERS = ['{"choices": [{"message": {"content": "', '"}, "finish_reason": "stop
            "\n", '"index": ', "1000000000", '"usage": {"prompt_tokens": ', "9" * 50, "1e400", "-1", "null", "true",
            "{", "}", "[", "]", '"', ",", ": ", "\\ud800", '"error": {"message": "', '"code": "429"', '"id": ',
            '"name": ', "a", " ", "max_tokens is unsupported", "tools are not supported", "context length"]
+SERVER = ['{"jsonrpc": "2.0", "id": 1, "result": ', '"method": "notifications/message", "params": ', '"content": [',
+          '{"type": "text", "text": "', '{"type": "image", "data": "', '"mimeType": "',
+          '{"type": "resource", "resource": ', '"uri": "file:///a"', '"isError": true', '"structuredContent": ', '"type": "object"', '"properties": {',
+          '"pattern": "^(a+)+$"', '"$ref": "#"', '"$ref": "http://127.0.0.1:9/"', '"$schema": "x"', '"description": "',
+          "\\u001b[2J", "\\ud800", "\x1b", "\u202e", "9" * 50, "1e400", "NaN", "null", "true", "{", "}", "[", "]", '"',
+          ",", ": ", "\n", "a"]
 TEMPLATES = ["{{ ", " }}", "{% if ", " %}", "{% endif %}", "{% for x in ", "{% endfor %}", "{#", "#}", "task", ".",
              "[", "]", "(", ")", "'", '"', " and ", " or ", " not ", "==", "|", "length", "join", "1", "+", "*",
              "**", "~", " ", "\n", "range(", "9" * 9, "a", ",", "{", "}", "is defined", "if ", "else "]
@@ -136,6 +149,22 @@ def answer(text: str) -> None:
     assert len("".join(heard)) <= len(text)
 
 
+def server_of_tools(text: str) -> None:
+    """A line of a server of tools, a tool that it lists, and the result of a call."""
+    data = text.encode("utf-8", "surrogatepass")
+    message = read_message(data)
+    assert isinstance(message, SessionMessage | ValueError)
+    value = value_in(text)
+    with suppress(ToolError, ValueError):
+        offer = Offer.model_validate(value, by_name=False)
+        assert len(asyncio.run(read_offer("odd.say", offer)).about) <= 2000
+    with suppress(ToolError, ValueError):
+        told = read_result("odd", CallToolResult.model_validate(value, by_name=False))
+        assert len(told) < LONGEST_ANSWER + 1000
+        assert "\x1b" not in told
+        told.encode()
+
+
 def said(text: str) -> None:
     """What a person reads of it: on a terminal, in a report, as numbers of a study."""
     for line in layout_text(sanitize(text), everything=False):
@@ -167,6 +196,8 @@ READERS = {
     "journal": Reader(journal, JOURNAL),
     "pool": Reader(pool, SCHEMA, ("{}", "CREATE TABLE chatdev_outcomes ({})", "[{}]")),
     "answer of a server": Reader(answer, ANSWERS, ("{}", '{"choices": [{"message": {"content": "{}"}}]}')),
+    "server of tools": Reader(server_of_tools, SERVER, ("{}", '{"content": [{"type": "text", "text": "{}"}]}',
+                                                        '{"name": "say", "inputSchema": {{}}}')),
     "text for a person": Reader(said, [*TOKENS, "\x1b[2J", "\u202e", "a" * 30, "pass", "TODO", "ä"]),
     "template": Reader(template, TEMPLATES, ("{}", "{{ {} }}", "{% if {} %}")),
 }

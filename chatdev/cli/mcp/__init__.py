@@ -1,0 +1,1 @@
+"""`chatdev mcp`: companies and the departments' tools for coding agents, through the Model Context Protocol."""
