@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from chatdev.config.settings import process_environ
 from chatdev.errors import ConfigError, MissingProgram, TraceError
-from chatdev.origins import is_loopback
+from chatdev.origins import is_loopback, without_user
 from chatdev.runner.options import SpanTaker
 from chatdev.runner.recorded import RecordedRun
 from chatdev.secrets import keep_address, keep_secret, scrub
@@ -122,7 +122,7 @@ class LiveSpans:
         while thread.is_alive() and not self._sender.problem and time.monotonic() < deadline:
             await asyncio.sleep(_MOMENT)
         if thread.is_alive():
-            self._sender.fail(f"no answer in {_PATIENCE:g} s")
+            self._sender.fail(self._sender.complaint or f"no answer in {_PATIENCE:g} s")
         elif lost := self._ended - self._sender.sent:
             self._sender.fail(f"{lost} found no room in the queue (OTEL_BSP_MAX_QUEUE_SIZE)")
 
@@ -133,6 +133,7 @@ class Sender:
     def __init__(self, taker: SpanTaker, address: str) -> None:
         self._taker = taker
         self.address = address
+        self._said: list[str] = []
         self.sent = 0
         self.problem = ""
 
@@ -140,17 +141,25 @@ class Sender:
         """Send the spans."""
         from opentelemetry.sdk.trace.export import SpanExportResult
 
-        with _complaints() as complaints:
+        result = SpanExportResult.FAILURE
+        with _complaints(self._said):
             try:
                 result = self._taker.export(spans)
             except Exception as error:  # noqa: BLE001 - an exporter may be the caller's own
-                result = SpanExportResult.FAILURE
-                complaints.append(f"{type(error).__name__}: {error}")
+                self._said.append(f"{type(error).__name__}: {error}")
         if result is SpanExportResult.SUCCESS:
             self.sent += len(spans)
+            self._said.clear()
         else:
-            self.fail(_reason(complaints[0]) if complaints else "the exporter does not say why")
+            self.fail(self.complaint or "the exporter does not say why")
         return result
+
+    @property
+    def complaint(self) -> str:
+        """What the exporter said first of what it cannot send: the system's reason, or the server's answer."""
+        said = next(iter(self._said), "")
+        found = _SYSTEM.search(said) or _ANSWER.search(said)
+        return found[1] if found else said
 
     def fail(self, problem: str) -> None:
         """Remember a problem, if it is the first."""
@@ -158,7 +167,10 @@ class Sender:
 
     def shutdown(self) -> None:
         """Close the exporter."""
-        self._taker.shutdown()
+        try:
+            self._taker.shutdown()
+        except Exception as error:  # noqa: BLE001 - as above
+            self.fail(f"{type(error).__name__}: {error}")
 
 
 def otlp_sender(endpoint: str | None = None) -> Sender:
@@ -171,23 +183,15 @@ def otlp_sender(endpoint: str | None = None) -> Sender:
         for name in _HEADERS:
             for value in parse_env_headers(variables.get(name, ""), liberal=True).values():
                 keep_secret(value)
-        address = endpoint or variables.get(_ENDPOINTS[0]) or _with_path(variables.get(_ENDPOINTS[1], _DEFAULT))
+        whole = variables.get(_ENDPOINTS[0])
+        address = endpoint or whole or variables.get(_ENDPOINTS[1], _DEFAULT)
+        keep_address(address)
         parts = urlsplit(address)
         if parts.scheme not in _PORTS or not parts.hostname or parts.port == 0:
             raise ConfigError(f"the endpoint of spans is {address!r}; give an address, such as {_DEFAULT}")
-        keep_address(address)
-        address = address if parts.path.strip("/") else _with_path(address)
-        return Sender(OTLPSpanExporter(address), address)
-
-
-def _reason(complaint: str) -> str:
-    """What a person needs of what an exporter says: the system's reason, or the server's answer."""
-    found = _SYSTEM.search(complaint) or _ANSWER.search(complaint)
-    return found[1] if found else complaint
-
-
-def _with_path(address: str) -> str:
-    return f"{address.rstrip('/')}/v1/traces"
+        if not (parts.path.strip("/") if endpoint else whole):  # of the variable for all signals it is the beginning
+            address = f"{address.rstrip('/')}/v1/traces"
+        return Sender(OTLPSpanExporter(address), without_user(address))
 
 
 @contextmanager
@@ -214,12 +218,12 @@ _exporter_log = ExporterLog()
 
 
 @contextmanager
-def _complaints() -> Iterator[list[str]]:
-    """What an exporter says meanwhile."""
+def _complaints(lines: list[str]) -> Iterator[None]:
+    """Add to `lines` what an exporter says meanwhile in this thread."""
     logging.getLogger("opentelemetry").addHandler(_exporter_log)
-    lines: list[str] = []
     _exporter_log.said.lines = lines
-    yield lines
+    yield
+    _exporter_log.said.lines = []
 
 
 # Afterwards, from a journal.
