@@ -22,7 +22,7 @@ Exit codes:
   2    wrong input: company, setting, task, or no model configured
   3    a model call failed, also when repeated; the files written so far are kept
   4    a tool or the sandbox is missing or failed, or nothing confirms the software (status unjudged)
-  5    the disk or the journal failed, or what the command prints, writes or sends was not taken
+  5    the disk or the journal failed, or what the command prints or sends was not taken
   6    a budget (--max-…) is used up; `chatdev resume` continues
   7    `chatdev plc`: a property is neither proved nor refuted
   70   an error in chatdev itself

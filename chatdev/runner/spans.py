@@ -254,20 +254,23 @@ class RunSpans:
         return self._open[place]
 
     def _model_values(self, activity: Mapping[str, Any], called: Mapping[str, Any]) -> dict[str, Any]:
-        request, reply = activity.get("request", {}), activity.get("result", {})
-        sampling = request.get("sampling", {})
+        sampling = activity.get("request", {}).get("sampling", {})
         model = sampling.get("model") or called.get("model", "")
         local = model == LOCAL or str(model).startswith(f"{LOCAL}:")
         values = {gen_ai.GEN_AI_OPERATION_NAME: Operation.CHAT.value,
                   gen_ai.GEN_AI_PROVIDER_NAME: LOCAL if local else gen_ai.GenAiProviderNameValues.OPENAI.value,
                   gen_ai.GEN_AI_REQUEST_MODEL: model, gen_ai.GEN_AI_RESPONSE_MODEL: called.get("model"),
                   **{name: sampling.get(field) for field, name in _SAMPLING.items()}}
-        if finish := reply.get("finish"):
-            values[gen_ai.GEN_AI_RESPONSE_FINISH_REASONS] = [finish]
-        if self._content and request:
-            said = [self._messages[one] for one in request.get("messages", ()) if one in self._messages]
-            values[gen_ai.GEN_AI_INPUT_MESSAGES] = [_message(one) for one in said]
-        if self._content and "text" in reply:
+        if "finish" in activity.get("result", {}):
+            values[gen_ai.GEN_AI_RESPONSE_FINISH_REASONS] = [activity["result"]["finish"]]
+        return values | (self._content_of(activity) if self._content and activity else {})
+
+    def _content_of(self, activity: Mapping[str, Any]) -> dict[str, Any]:
+        """What a model was asked and said."""
+        said = [self._messages[one] for one in activity["request"].get("messages", ()) if one in self._messages]
+        values = {gen_ai.GEN_AI_INPUT_MESSAGES: [*map(_message, said)]}
+        reply = activity["result"]
+        if "text" in reply:
             answer = {"role": "assistant", "content": reply["text"], "tool_calls": reply["tool_calls"]}
             values[gen_ai.GEN_AI_OUTPUT_MESSAGES] = [{**_message(answer), "finish_reason": reply["finish"]}]
         return values

@@ -68,7 +68,7 @@ class LiveSpans:
     """
 
     def __init__(self, otel: bool | SpanTaker | None) -> None:
-        with _explained():
+        with _setup_errors():
             from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
             from chatdev.runner.spans import RunSpans
@@ -176,7 +176,7 @@ class Sender:
 def otlp_sender(endpoint: str | None = None) -> Sender:
     """A sender to an endpoint, or to that of the standard variables. Raises MissingProgram, ConfigError."""
     variables = process_environ()
-    with _explained():
+    with _setup_errors():
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.util.re import parse_env_headers
 
@@ -195,7 +195,7 @@ def otlp_sender(endpoint: str | None = None) -> Sender:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _setup_errors() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
@@ -232,7 +232,7 @@ def _complaints(lines: list[str]) -> Iterator[None]:
 def spans_of(path: Path, *, content: bool = False) -> list[ReadableSpan]:
     """The spans of the run in a folder, or of a journal, in the order of their ends. Raises JournalError,
     MissingProgram."""
-    with _explained():
+    with _setup_errors():
         from chatdev.runner.spans import RunSpans
     found: list[ReadableSpan] = []
     spans = RunSpans(found.append, content=content or wants_content())

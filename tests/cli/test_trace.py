@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.checkout import ROOT
-from tests.support.otlp_receiver import OtlpReceiver, received_spans
+from tests.support.otlp_receiver import OtlpReceiver, spans_in
 from tests.support.shop import Outcome, Shop
 
 EXAMPLE = ROOT / "company_config" / "chatdev" / "examples" / "primes.jsonl"
@@ -16,7 +16,7 @@ EXAMPLE = ROOT / "company_config" / "chatdev" / "examples" / "primes.jsonl"
 
 @pytest.fixture(autouse=True)
 def _one_try(shop: Shop) -> None:
-    shop.environment["OTEL_EXPORTER_OTLP_TIMEOUT"] = "1"
+    shop.environment["OTEL_EXPORTER_OTLP_TIMEOUT"] = "2"
 
 
 def trace(shop: Shop, *more: str, path: Path = EXAMPLE) -> Outcome:
@@ -48,7 +48,7 @@ def test_it_writes_lines_that_collectors_read(shop: Shop) -> None:
     with OtlpReceiver() as receiver:
         trace(shop, "--endpoint", receiver.url)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
-        assert [span for line in lines for span in received_spans(line, hexadecimal=True)] == receiver.spans
+        assert [span for line in lines for span in spans_in(line, hexadecimal=True)] == receiver.spans
     (resource,) = lines[0]["resourceSpans"]
     span = resource["scopeSpans"][0]["spans"][0]
     assert isinstance(span["kind"], int)

@@ -12,19 +12,44 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 
-import chatdev
-from chatdev import Company, ScriptedModel
+from chatdev import Company, Run, ScriptedModel
 from chatdev.runner.spans import RunSpans
 from chatdev.runner.telemetry import otlp_lines, spans_of
-from tests.runner.test_own_tools import COMPANY, REPLIES, count, short
+from chatdev.tools.base import ToolContext, Verdict, tool
 from tests.support.checkout import ROOT
 
+COMPANY = """
+company: pages
+about: Writes a short page.
+inputs: {task: {about: The product., required: true}}
+roles: {writer: {title: Writer, tools: [mine.count]}}
+phases:
+  page:
+    {about: Write a page., assistant: writer, reads: [task], writes: software,
+     solution: {form: files, as_file: page.md}, opening: "The product: {{ task }}"}
+  slogan: {about: Write a slogan., assistant: writer, reads: [task], writes: slogan, opening: "The product: {{ task }}"}
+chain: [{phase: page}, {phase: slogan}, {tool: mine.short, writes: test}]
+success: test.passed
+"""
+ASKS = '```json\n{"tool": "mine.count", "arguments": {"text": "one two three"}}\n```'
+REPLIES = {"page": ["<SOLUTION>\nA list."], "slogan": [ASKS, "<SOLUTION> Get it done"]}
 JOURNALS = [*sorted((ROOT / "company_config").glob("*/examples/*.jsonl")),
             *sorted((ROOT / "tests" / "companies" / "journals").glob("*.jsonl"))]
 WORDS = {value for name, value in vars(gen_ai_attributes).items() if name.startswith("GEN_AI_")} | {"error.type"}
 START = [{"v": 1, "kind": "Order", "place": "", "time": "2026-01-02T03:04:05.000Z", "company": "c"},
          {"v": 1, "kind": "RunStarted", "place": "", "time": "2026-01-02T03:04:05.100Z", "company": "c", "name": "n",
           "folder": "f", "inputs": {"task": "the wish"}}]
+
+
+def count(ctx: ToolContext, *, text: str) -> int:
+    """How many words are in a text?"""
+    return len(text.split())
+
+
+@tool(reads=("software",), name="mine.short")
+def short(ctx: ToolContext) -> Verdict:
+    """Is the software short enough?"""
+    return Verdict(len(ctx.software) < 3, "these are few files")
 
 
 @pytest.fixture
@@ -35,7 +60,7 @@ def pages(here: Path) -> Path:
     return here / "pages"
 
 
-def traced_run(pages: Path, **options: Any) -> tuple[chatdev.Run, Sequence[ReadableSpan]]:
+def trace_run(pages: Path, **options: Any) -> tuple[Run, Sequence[ReadableSpan]]:
     """A run, and what an exporter in memory has of it."""
     exporter = InMemorySpanExporter()
     company = Company.load(pages, tools=[count, short])
@@ -68,7 +93,7 @@ def span_list(records: Sequence[Mapping[str, Any]], **options: Any) -> list[Read
 
 
 def test_a_run_is_a_tree_of_steps_turns_and_calls(pages: Path) -> None:
-    _, spans = traced_run(pages)
+    _, spans = trace_run(pages)
     root, page, slogan = "invoke_workflow pages", "phase page", "phase slogan"
     assert sorted(path(span, spans) for span in spans) == sorted([
         root, f"{root} > {page}", f"{root} > {page} > invoke_agent writer",
@@ -76,16 +101,16 @@ def test_a_run_is_a_tree_of_steps_turns_and_calls(pages: Path) -> None:
         f"{root} > {slogan}", f"{root} > {slogan} > invoke_agent writer",
         *[f"{root} > {slogan} > invoke_agent writer > chat scripted"] * 2,
         f"{root} > {slogan} > invoke_agent writer > execute_tool mine.count",
-        f"{root} > step house.short", f"{root} > step house.short > execute_tool house.short"])
+        f"{root} > step mine.short", f"{root} > step mine.short > execute_tool mine.short"])
 
 
 def test_spans_of_a_run_under_way_are_those_of_its_journal(pages: Path) -> None:
-    run, spans = traced_run(pages)
+    run, spans = trace_run(pages)
     assert plain(spans) == plain(spans_of(run.folder)) == plain(spans_of(run.folder / "run" / "journal.jsonl"))
 
 
 def test_calls_say_model_tokens_cost_and_verdict(pages: Path) -> None:
-    _, spans = traced_run(pages)
+    _, spans = trace_run(pages)
     chat = next(span for span in spans if span.name == "chat scripted")
     assert chat.attributes is not None
     assert chat.attributes["gen_ai.operation.name"] == "chat"
@@ -93,10 +118,10 @@ def test_calls_say_model_tokens_cost_and_verdict(pages: Path) -> None:
     assert chat.attributes["gen_ai.response.finish_reasons"] == ("stop",)
     for name in ("gen_ai.provider.name", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "chatdev.retries"):
         assert name in chat.attributes
-    tool = next(span for span in spans if span.name == "execute_tool house.short")
+    tool = next(span for span in spans if span.name == "execute_tool mine.short")
     assert dict(tool.attributes or {}) == {
-        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "house.short", "gen_ai.tool.type": "function",
-        "chatdev.place": "house.short#1", "chatdev.passed": True, "chatdev.replayed": False}
+        "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "mine.short", "gen_ai.tool.type": "function",
+        "chatdev.place": "mine.short#1", "chatdev.passed": True, "chatdev.replayed": False}
 
 
 @pytest.mark.parametrize("journal", JOURNALS, ids=lambda journal: journal.stem)
@@ -121,7 +146,7 @@ def test_every_committed_journal_gives_a_whole_trace(journal: Path) -> None:
 
 
 def test_content_is_there_only_where_it_is_asked_for(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, spans = traced_run(pages)
+    run, spans = trace_run(pages)
     told = json.dumps(plain(spans))
     for private in ("a to-do list", "A list.", "Get it done", "one two three", "The product"):
         assert private not in told
@@ -130,7 +155,7 @@ def test_content_is_there_only_where_it_is_asked_for(pages: Path, monkeypatch: p
     (messages,) = (json.loads(one["gen_ai.input.messages"]) for one in chat if "gen_ai.input.messages" in one)
     assert [message["role"] for message in messages] == ["system", "user"]
     assert messages[1]["parts"][0]["content"].startswith("The product: a to-do list")
-    for private in ("one two three", "Get it done", "lines of at most"):
+    for private in ("one two three", "Get it done", "these are few files"):
         assert private in json.dumps(whole)
     monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
     assert plain(spans_of(run.folder)) == whole

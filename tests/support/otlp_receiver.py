@@ -76,10 +76,10 @@ class OtlpReceiver:
         plain = MessageToDict(ExportTraceServiceRequest.FromString(data))
         self.headers.append(headers)
         self.text += json.dumps(plain, ensure_ascii=False)
-        self.spans += received_spans(plain)
+        self.spans += spans_in(plain)
 
 
-def received_spans(request: Mapping[str, Any], *, hexadecimal: bool = False) -> list[Received]:
+def spans_in(request: Mapping[str, Any], *, hexadecimal: bool = False) -> list[Received]:
     """The spans of a request as protobuf's JSON has it; `hexadecimal`: as OTLP's has it."""
     return [_span(span, hexadecimal) for resource in request["resourceSpans"] for scope in resource["scopeSpans"]
             for span in scope["spans"]]
