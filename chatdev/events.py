@@ -53,6 +53,8 @@ class RunFinished(Event):
     status: str  # success · failure · unjudged · stopped · error · interrupted
     reason: str
     seconds: float
+    error: str = ""
+    """The kind of error that ended it, e.g. `ModelRejected`."""
 
 
 @dataclass(frozen=True, slots=True)

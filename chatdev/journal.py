@@ -49,6 +49,9 @@ class Journal:
     it.
     """
 
+    listener: Callable[[Mapping[str, Any]], None] | None = None
+    """Called with every record that was written."""
+
     def __init__(self, path: Path, *, held: bool = False, clock: Callable[[], datetime] = utc_now) -> None:
         self.path = path
         self._clock = clock
@@ -65,22 +68,28 @@ class Journal:
         record = {"v": SCHEMA, "time": time, "kind": kind, "place": place, **values}
         line = json.dumps(record, ensure_ascii=False, default=str)
         if holds_secret(line):
-            line = json.dumps(scrub_values(json.loads(line)), ensure_ascii=False)
+            record = scrub_values(json.loads(line))
+            line = json.dumps(record, ensure_ascii=False)
         data = line.encode("utf-8", "surrogatepass") + b"\n"
-        if self._held is None:
-            self._write(data)
-        else:
+        if self._held is not None:
             self._held.append(data)
+            return
+        self._write(data)
+        if self.listener:
+            self.listener(record)
 
     def release(self) -> None:
         """Write what was held back; from now on records are written as they come."""
         held, self._held = self._held, None
         if held:
             self._write(b"".join(held))
+            if listener := self.listener:
+                for line in held:
+                    listener(_parse(line))
 
     def messages(self) -> dict[str, Mapping[str, Any]]:
         """All messages by their hashes, those that wait for `release` too."""
-        held = (json.loads(line.decode("utf-8", "surrogatepass")) for line in self._held or ())
+        held = map(_parse, self._held or ())
         return {record["hash"]: record["message"] for record in (*read_journal(self.path), *held)
                 if record["kind"] == "Message"}
 
@@ -176,10 +185,14 @@ def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     other damage, and for what is too large to be a journal."""
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
-            record = json.loads(line.decode("utf-8", "surrogatepass"))
+            record = _parse(line)
         except (ValueError, RecursionError) as error:
             raise JournalError(f"{path}, line {number}: not a JSON record; the journal is damaged") from error
         yield _check_record(record, f"{path}, line {number}")
+
+
+def _parse(line: bytes) -> Any:
+    return json.loads(line.decode("utf-8", "surrogatepass"))
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:

@@ -22,7 +22,7 @@ Exit codes:
   2    wrong input: company, setting, task, or no model configured
   3    a model call failed, also when repeated; the files written so far are kept
   4    a tool or the sandbox is missing or failed, or nothing confirms the software (status unjudged)
-  5    the disk or the journal failed, or what the command prints could not be written
+  5    the disk or the journal failed, or what the command prints or sends was not taken
   6    a budget (--max-…) is used up; `chatdev resume` continues
   7    `chatdev plc`: a property is neither proved nor refuted
   70   an error in chatdev itself
@@ -35,6 +35,7 @@ OWN: Mapping[str, Command] = {
     "run": Command("chatdev.cli.run_commands:run", "Let a company build TASK."),
     "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
     "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
+    "trace": Command("chatdev.cli.trace:command", "Send the spans of a run to an OTLP endpoint, or write them."),
     "patch": Command("chatdev.cli.run_commands:patch", "Print what a run changed of the software that was handed in."),
     "apply": Command("chatdev.cli.run_commands:apply", "Put what a run changed into the folder that was handed in."),
     "companies": Command("chatdev.cli.company_commands:list_companies", "List the companies with their phases."),

@@ -21,6 +21,7 @@ from chatdev.cli.output import output_is_recorded
 from chatdev.cli.shared_options import (
     budget_options,
     can_ask_person,
+    otel_option,
     package_options,
     read_text_argument,
     resumed_package_options,
@@ -182,6 +183,7 @@ def print_json(event: Event) -> None:
 @budget_options
 @click.option("--language", default="English", show_default=True, help="Language that documents are written in.")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
+@otel_option
 @show_options
 @click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call no model, write nothing.")
 @click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
@@ -249,6 +251,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @budget_options
 @click.option("--language", help="Language that documents are written in. [default: as before]")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
+@otel_option
 @show_options
 @report_outcome
 def resume(folder: Path, **given: Any) -> int:

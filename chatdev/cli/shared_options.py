@@ -55,6 +55,10 @@ _runtime_option = click.option(
 trust_option = click.option(
     "--trust", is_flag=True, help="Consent, this time, to the addresses and keys that the company or .env names.")
 
+otel_option = click.option(
+    "--otel/--no-otel", default=None,
+    help="Whether spans of the run are sent to an OTLP endpoint. [default: as the variables OTEL_… say]")
+
 
 def package_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--install` and `--runtime`, named as in `RunOptions`."""

@@ -22,7 +22,16 @@ from chatdev.engine.activity import Activities, Record
 from chatdev.engine.budget import Budget, LimitReached
 from chatdev.engine.chain import Chain, Scope
 from chatdev.engine.context import Files, RunContext, RunInputs, RunSettings, State
-from chatdev.errors import BudgetExhausted, ChatDevError, JournalError, RecordEnds, RunChanged, WorkspaceError
+from chatdev.errors import (
+    BudgetExhausted,
+    ChatDevError,
+    ConfigError,
+    JournalError,
+    MissingProgram,
+    RecordEnds,
+    RunChanged,
+    WorkspaceError,
+)
 from chatdev.events import Noted, RunResumed, RunStarted
 from chatdev.journal import Journal
 from chatdev.runner.options import RunOptions
@@ -48,6 +57,8 @@ async def execute(plan: RunPlan, resources: Resources) -> Run:
     RunChanged and JournalError as long as nothing was done. `resources.run` is the run while it is under way."""
     if plan.follows:
         plan = replace(plan, order=replace(plan.order, values=await final_values(plan.follows, resources)))
+    if not (plan.past and plan.past.complete):
+        plan = _open_spans(plan, resources)
     if isinstance(plan.folder, RunFolder):
         folder = plan.folder
     else:
@@ -73,13 +84,30 @@ async def final_values(journal: Path, resources: Resources) -> Mapping[str, Any]
     return run.values
 
 
+def _open_spans(plan: RunPlan, resources: Resources) -> RunPlan:
+    """Have the run's spans sent where that is asked for; where only the environment asks and they cannot be, the plan
+    notes it. Raises MissingProgram, ConfigError."""
+    try:
+        resources.open_spans()
+    except (ConfigError, MissingProgram) as error:
+        if resources.options.otel is not None:
+            raise
+        return replace(plan, notes=(*plan.notes, f"{error} (the variables OTEL_… ask for them)"))
+    return plan
+
+
 def _begin_journal(plan: RunPlan, resources: Resources, folder: RunFolder) -> Journal:
     """The journal with what must be in it before the run begins: the order, and the past unless it is there already."""
     journal = resources.journal(folder, held=plan.past is not None)
     before = plan.past.recorded if plan.past else None
+    spans = resources.spans
+    if spans:
+        journal.listener = spans.add
     if plan.past and before:
         if folder is plan.folder:
             journal.know(before.messages)
+            if spans:
+                spans.follow(before.records)
         else:
             before.copy_to(journal, plan.past.finished)
     if before is None or plan.order.to_record() != before.order.to_record():
@@ -93,7 +121,9 @@ class RunExecution:
     def __init__(self, plan: RunPlan, resources: Resources, folder: RunFolder, journal: Journal) -> None:
         self.plan = plan
         self.folder = folder
-        self.log = RunLog(Run(folder.path, limits=plan.equipment.limits), journal, plan.equipment.options.on_event)
+        self.spans = resources.spans
+        self.log = RunLog(Run(folder.path, limits=plan.equipment.limits), journal, plan.equipment.options.on_event,
+                          self.spans)
         self.playback = Playback(plan.past.record() if plan.past else None, journal, self._begin_live)
         self.history = FolderHistory(SoftwareFolder(folder.software), self.playback)
         software = Software(plan.order.software)
@@ -127,6 +157,8 @@ class RunExecution:
             log.end("error", f"stopped by an unexpected {type(error).__name__}: {error}")
             self._finish()
             raise
+        if self.spans:
+            await self.spans.flush()  # so that the record says what could not be sent
         self._finish()
         return log.run
 

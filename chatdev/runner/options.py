@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
 from chatdev.config.schema import CompanyConfig, Input
 from chatdev.engine.budget import Budget
@@ -159,6 +159,18 @@ def _suggest_nearest(name: str, known: Mapping[str, Any]) -> str:
 # The options.
 
 Ask = Callable[[str], bool | Awaitable[bool]]
+
+
+class SpanTaker(Protocol):
+    """An `opentelemetry.sdk.trace.export.SpanExporter`, or what has its methods."""
+
+    def export(self, spans: Sequence[Any], /) -> Any:
+        """Send the spans."""
+
+    def shutdown(self) -> Any:
+        """Close it."""
+
+
 InstallPolicy = Literal["auto", "ask", "never"]
 
 
@@ -187,6 +199,7 @@ class Options(TypedDict, total=False):
     rate_limit: RateLimit | None
     shared_budget: Budget | None
     on_event: Callable[[Event], None] | None
+    otel: bool | SpanTaker | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +252,9 @@ class RunOptions:
     """One object for all runs of an event loop that may spend so much together, beside what each of them may."""
     on_event: Callable[[Event], None] | None = None
     """Called with every event. What it raises is noted in the run, which goes on."""
+    otel: bool | SpanTaker | None = None
+    """Whether spans are sent to an OTLP endpoint, or the OpenTelemetry exporter that takes them. Unset: as the standard
+    variables OTEL_… say."""
 
     @property
     def own_model(self) -> Model | None:

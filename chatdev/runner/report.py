@@ -29,6 +29,7 @@ from chatdev.events import (
 )
 from chatdev.journal import Journal
 from chatdev.place import Place
+from chatdev.runner.telemetry import LiveSpans
 from chatdev.safe_text import escape_markdown, sanitize
 from chatdev.secrets import scrub
 from chatdev.workspace.file_tree import write_file
@@ -107,16 +108,20 @@ class RunLog:
     """Takes in a session's events: into the journal, to the listener, and into `run`, which is filled as it goes, so
     that an interrupted one is complete up to the interruption."""
 
-    def __init__(self, run: Run, journal: Journal, listener: Callable[[Event], None] | None = None) -> None:
+    def __init__(self, run: Run, journal: Journal, listener: Callable[[Event], None] | None = None,
+                 spans: LiveSpans | None = None) -> None:
         self.run = run
         self.journal = journal
         self._listener = listener
+        self._spans = spans
         self._listener_failed = False
         self._events: list[Event] = []
         self._started = time.monotonic()
 
     def emit(self, event: Event) -> None:
         """Take in one event. Raises WorkspaceError when it cannot be written; a listener that fails ends no run."""
+        if self._spans and (problem := self._spans.problem()):
+            self.emit(Noted("", problem, "warning"))
         if not isinstance(event, TextStreamed):
             self._events.append(event)
             self.run.usage.add(event)
@@ -157,7 +162,8 @@ class RunLog:
             self._end_unwritten(error)
         try:
             place = run.error.place if run.error else ""
-            self.emit(RunFinished(place, run.status, run.reason, run.usage.seconds))
+            kind = type(run.error).__name__ if run.error else ""
+            self.emit(RunFinished(place, run.status, run.reason, run.usage.seconds, kind))
             self.journal.release()  # a session that did not go live has held everything until now
         except WorkspaceError as error:
             self._end_unwritten(error)

@@ -49,6 +49,7 @@ from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions
 from chatdev.runner.recorded import JOURNAL, Order
 from chatdev.runner.report import Run
+from chatdev.runner.telemetry import LiveSpans, wants_spans
 from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
@@ -67,6 +68,8 @@ class Resources:
     closing: AsyncExitStack
     run: Run | None = None
     """The run, as soon as it is under way; an interrupted one is complete up to the interruption."""
+    spans: LiveSpans | None = None
+    """What sends the spans of the run."""
     _journal: Journal | None = None
 
     def sandbox(self, name: str | None) -> Sandbox:
@@ -82,6 +85,12 @@ class Resources:
             self._journal = Journal(folder.run / JOURNAL, held=held)
             self.closing.callback(self._journal.close)
         return self._journal
+
+    def open_spans(self) -> None:
+        """Have `spans` where spans are asked for. Raises MissingProgram, ConfigError."""
+        if wants_spans(self.options.otel):
+            self.spans = LiveSpans(self.options.otel)
+            self.closing.push_async_callback(self.spans.close)
 
     def temporary_folder(self) -> Path:
         """A folder that is there until the session ends."""
