@@ -31,7 +31,7 @@ from chatdev.doctor.diagnosis import (
 )
 from chatdev.errors import ConsentMissing, MissingModel
 from chatdev.isolation.seccomp import confinement, system_call_filter
-from chatdev.llm.connection import LOCAL, why_unreachable
+from chatdev.llm.connection import LOCAL
 from chatdev.llm.local import weights
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.origins import Origin, Sourced

@@ -136,8 +136,9 @@ class ModelCalls:
     def _headers(self, agent: Agent, place: Place) -> dict[str, str]:
         values = {"Run": self.context.settings.name, "Company": self.context.company.company, "Phase": self.phase,
                   "Role": agent.role, "Activity": place}
-        return {f"X-ChatDev-{name}": short_name(quote(value, safe="#/ -._:", errors="replace"), _LONGEST_HEADER)
-                for name, value in values.items()}
+        return {**agent.role_model.headers,
+                **{f"X-ChatDev-{name}": short_name(quote(value, safe="#/ -._:", errors="replace"), _LONGEST_HEADER)
+                   for name, value in values.items()}}
 
     def _record(self, request: Request) -> dict[str, Any]:
         """The request as the journal keeps it: messages by hash, everything that shapes the reply, nothing secret."""
@@ -146,7 +147,7 @@ class ModelCalls:
             plain = _message_to_json(message)
             hashes.append(digest(plain))
             self.context.activities.journal.message(hashes[-1], plain)
-        return {"messages": hashes, "sampling": asdict(request.sampling), "tools": [t.name for t in request.tools],
+        return {"messages": hashes, "sampling": request.sampling.to_json(), "tools": [t.name for t in request.tools],
                 "constraint": asdict(request.constraint) if request.constraint else None}
 
     def _report(self, agent: Agent, place: Place, replied: Replied, replayed: bool) -> None:
@@ -155,7 +156,8 @@ class ModelCalls:
         self.context.emit(ModelCalled(
             place, agent.role, reply.model or model.sampling.model, usage.prompt_tokens, usage.completion_tokens,
             replied.seconds, reply.retries, usage.estimated,
-            model.profile.cost(usage.prompt_tokens, usage.completion_tokens), replayed))
+            model.profile.cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens), replayed,
+            usage.cached_tokens, usage.reasoning_tokens))
 
 
 @dataclass(slots=True)

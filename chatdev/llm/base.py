@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 from chatdev.errors import ConfigError
@@ -55,6 +55,17 @@ class Sampling:
     top_p: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    reasoning_effort: str | None = None
+    extra_body: Mapping[str, Any] | None = None
+    """Further fields of the request; they decide none of those that are ours."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The values as a record holds them; those that came later are in it only where they are set."""
+        plain = asdict(self)
+        return {name: value for name, value in plain.items() if value is not None or name not in _LATER}
+
+
+_LATER = ("reasoning_effort", "extra_body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +119,19 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call; `estimated` when the server did not count them."""
+    """Tokens of one call; `estimated` when the server did not count them. `cached_tokens` are those of the prompt that
+    the server had kept from earlier calls, `reasoning_tokens` those of the completion that are thoughts."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     estimated: bool = False
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens,
-                     self.estimated or other.estimated)
+                     self.estimated or other.estimated, self.cached_tokens + other.cached_tokens,
+                     self.reasoning_tokens + other.reasoning_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from chatdev.errors import ModelRejected, UnusableReply
 from chatdev.evaluation.embedding import EndpointEmbedder
 from chatdev.llm.base import Request
 from chatdev.llm.completions import StreamCollector
-from chatdev.llm.connection import Endpoint, why_unreachable
+from chatdev.llm.connection import Endpoint
+from chatdev.llm.served_models import why_unreachable
 from chatdev.llm.failures import LARGEST_ANSWER
 from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, Naps, complete, failure

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from chatdev.errors import ConfigError
-from chatdev.llm.connection import Endpoint, why_unreachable
+from chatdev.llm.connection import Endpoint
+from chatdev.llm.served_models import why_unreachable
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.secrets import scrub
 from tests.support.chat_server import ChatServer, Scripted

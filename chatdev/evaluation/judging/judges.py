@@ -210,7 +210,7 @@ class ModelJudge:
     def _judgement(self, pair: Pair, usage: Usage, verdict: Verdict | None, why: str) -> Judgement:
         return Judgement(self.key(pair), pair.key, pair.task, self.name, pair.first.company, pair.second.company,
                          verdict, why, usage.prompt_tokens + usage.completion_tokens,
-                         self.profile.cost(usage.prompt_tokens, usage.completion_tokens))
+                         self.profile.cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens))
 
 
 @asynccontextmanager
