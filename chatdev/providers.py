@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,17 +56,14 @@ class NamedProvider:
     origin: Origin
 
 
-def spellings(model: str) -> Iterator[str]:
+def spellings(model: str) -> list[str]:
     """The name of a model in small letters, and the shorter ones that it stands for: without the prefixes of gateways
     (`openrouter/openai/gpt-4o`), regions and revisions (`us.anthropic.claude-…-v1:0`), with dashes for dots."""
     name = model.strip().lower()
-    yield name
     if name.partition(":")[0] == "local":
-        return
-    while "/" in name:
-        name = name.partition("/")[2]
-        if name != "local":  # which means one certain model, and nobody else's
-            yield name
-    name = _REVISION.sub("", _VENDOR.sub("", name.replace("@", "-")))
-    yield name
-    yield _DOTTED.sub("-", name)
+        return [name]
+    parts = name.split("/")
+    shorter = ["/".join(parts[n:]) for n in range(1, len(parts))]
+    plain = _REVISION.sub("", _VENDOR.sub("", parts[-1].replace("@", "-")))
+    found = dict.fromkeys((*shorter, plain, _DOTTED.sub("-", plain)))
+    return [name, *(one for one in found if one.partition(":")[0] != "local")]

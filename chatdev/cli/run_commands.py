@@ -22,6 +22,7 @@ from chatdev.cli.shared_options import (
     budget_options,
     can_ask_person,
     package_options,
+    provider_option,
     read_text_argument,
     resumed_package_options,
     trust_option,
@@ -160,7 +161,9 @@ def print_json(event: Event) -> None:
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
 @click.option("--org", help="Organisation, added after the name.")
 @click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
-@click.option("--model", help="Model of every role that has none of its own: a name, `local`, or `local:FILE.gguf`.")
+@click.option("--model", help="Model of every role that has none of its own: a name, PROVIDER/NAME, `local`, or "
+              "`local:FILE.gguf`.")
+@provider_option
 @click.option("--base-url", help="An OpenAI-compatible endpoint.")
 @trust_option
 @click.option("--path", type=click.Path(path_type=Path),
@@ -191,7 +194,8 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     show = pop_show(given)
-    options = RunOptions(inputs=inputs, model=given["model"], base_url=given["base_url"], trust=given["trust"])
+    options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
+                         trust=given["trust"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
         _show_dry_run(company, task, inputs, software, given)
@@ -236,6 +240,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @click.option("--name", help="Name of the new run's folder, with --task and --from.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
 @click.option("--model", help="Another model from here on.")
+@provider_option
 @click.option("--base-url", help="Another endpoint from here on.")
 @trust_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES),
@@ -277,7 +282,7 @@ def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue],
     """Print every phase's prompts, as far as they are known now, and the estimate."""
     user = user_settings()
     given = gather_inputs(company.config, task, inputs).visible
-    default = default_model(options["model"], options["base_url"], user=user)
+    default = default_model(options["model"], options["base_url"], options["provider"], user=user)
     prompts = preview(company.config, given, described_tools(company.config, KnownTools()), default=default,
                       profiles=user.models, software=software_at(software).files, language=options["language"])
     for shown in prompts:

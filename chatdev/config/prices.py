@@ -43,7 +43,7 @@ class LongRate(Rate):
 class Price(Rate):
     """A rate, and those that stand in its place for long prompts."""
 
-    long: list[LongRate] = []
+    long: list[LongRate] = Field([])
 
     def at(self, prompt_tokens: int) -> Rate:
         """The rate of a call with a prompt so long."""
@@ -80,7 +80,7 @@ def find_listed(model: str, address: str | None = None, *, by_name: bool = True)
         except LookupError:
             return None
 
-    names = list(dict.fromkeys(spellings(model)))
+    names = spellings(model)
     here = _provider_at(address)
     found = next((info for name in names if here and (info := find(name, here))), None)
     if found is None and here in (None, "openrouter") and by_name and not model.endswith(_VARIANTS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
@@ -19,6 +20,7 @@ from chatdev.paths import bundled_folder
 from chatdev.providers import Provider, spellings
 from chatdev.secrets import NameSign, name_sign
 
+_MOST_SHOWN = 20  # models of a server
 _SHARE_OF_MAP, _LEAST_MAP, _LARGEST_MAP = 6, 300, 24_000  # of a context window; tokens
 
 
@@ -45,8 +47,8 @@ _OWN_FIELDS = {
 """Fields of a request that are chatdev's own, and what decides them."""
 _NAME_OF_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _VALUE_OF_HEADER = re.compile(r"[ -~]{0,1000}")
-_OWN_HEADERS = re.compile(r"accept.*|connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|"
-                          r"upgrade|x-chatdev-.*", re.IGNORECASE)
+_OWN_HEADERS = re.compile(r"accept.*|connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|"
+                          r"transfer-encoding|upgrade|x-chatdev-.*", re.IGNORECASE)
 _SECRET_HEADERS = re.compile(r"auth|cookie|secret|token|password|api-?key", re.IGNORECASE)
 
 
@@ -190,8 +192,8 @@ class Profiles(StrictModel):
     """The file `models.yaml`."""
 
     models: list[ModelProfile]
-    providers: dict[str, Provider] = {}
-    no_dialogue: list[str] = []
+    providers: dict[str, Provider]
+    no_dialogue: list[str]
     """Patterns of names of models that hold no dialogue."""
 
 
@@ -200,7 +202,7 @@ def profile_for(model: str, own: Sequence[ModelProfile] = (), address: str | Non
     """The profile of a model name: for every field the first entry that matches it, or the name without a gateway's
     prefixes, and sets it, the user's `own` entries before the bundled ones; price and context window else as they are
     listed at the `address` and the `provider`. Raises ConfigError when `models.yaml` is broken."""
-    names = tuple(spellings(model))
+    names = spellings(model)
     merged: dict[str, Any] = {}
     for entry in (*own, *_bundled().models):
         if any(fnmatchcase(name, pattern.lower()) for pattern in entry.match for name in names):
@@ -235,8 +237,8 @@ def provider_of(name: str) -> Provider:
     """The same. Raises ConfigError with the nearest name."""
     if found := find_provider(name):
         return found
-    raise ConfigError(f"there is no provider {name!r}; {name_hint(name, _bundled().providers)}. For another server give "
-                      "its address: --base-url")
+    raise ConfigError(f"there is no provider {name!r}; {name_hint(name, _bundled().providers)}. For another server "
+                      "give its address: --base-url")
 
 
 def known_providers() -> Sequence[Provider]:
@@ -249,10 +251,21 @@ def holds_dialogue(model: str) -> bool:
     return not any(fnmatchcase(model.lower(), pattern) for pattern in _bundled().no_dialogue)
 
 
+def choose_served(served: Sequence[str], usual: str) -> str:
+    """The model to ask a server for that has these: the usual one, or the only one that holds dialogues. Raises
+    ConfigError where it has several."""
+    able = [name for name in served if holds_dialogue(name)] or list(served)
+    if usual in able or len(able) == 1:
+        return usual if usual in able else able[0]
+    more = f" and {len(able) - _MOST_SHOWN} more" if len(able) > _MOST_SHOWN else ""
+    raise ConfigError(f"no model is named, and the server has {len(able)}: {', '.join(able[:_MOST_SHOWN])}{more}; "
+                      f"choose one, e.g. --model {shlex.quote(able[0])}")
+
+
 def refuse_unknown_profile(name: str, own: Sequence[ModelProfile] = ()) -> None:
     """Raise ConfigError with the nearest name where nothing is known of such a model."""
     entries = [pattern for entry in (*own, *_bundled().models) for pattern in entry.match if pattern != "*"]
-    names = tuple(spellings(name))
+    names = spellings(name)
     if any(fnmatchcase(one, pattern.lower()) for one in names for pattern in entries) or find_listed(name) != Listed():
         return
     known = [*(pattern.rstrip("*") for pattern in entries), *listed_names()]

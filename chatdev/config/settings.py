@@ -296,13 +296,22 @@ def choose_model(company: CompanyConfig, phase: str, role: str, default: Default
                        _named(found.provider, [*sources("provider"), *filter(None, [named])]))
 
 
+def choose_default(default: DefaultModel) -> ModelChoice:
+    """The default model by itself, for what is no role of a company."""
+    said = default.settings
+    found = said.model_copy(update=_at_provider(said.name, said.base_url, said.provider))
+    name = default.name and Sourced(found.name or default.name.value, default.name.origin)
+    words = [word for word in (default.provider, default.name) if word]
+    return ModelChoice(found, name, default.address, None, _named(found.provider, words))
+
+
 def _named(provider: str | None, said: Sequence[Sourced]) -> NamedProvider | None:
     """The provider, with the first who says it, as itself or in a model's name."""
     if provider is None:
         return None
     known = provider_of(provider)
-    spoken = (one.origin for one in said if (by := find_provider(one.value.partition("/")[0])) and by.name == known.name)
-    return NamedProvider(known, next(spoken))
+    words = (known.name, *known.aliases)
+    return NamedProvider(known, next(one.origin for one in said if one.value.partition("/")[0].lower() in words))
 
 
 def outward_settings(company: CompanyConfig) -> Iterator[tuple[str, ModelSettings]]:
@@ -311,10 +320,10 @@ def outward_settings(company: CompanyConfig) -> Iterator[tuple[str, ModelSetting
               **{f"roles.{name}.model": role.model for name, role in company.roles.items()},
               **{f"phases.{name}.model": phase.model for name, phase in company.phases.items()}}
     for path, model in levels.items():
-        is_file = (model.name or "").startswith("local:")
-        address = address_of(model.model_copy(update=_at_provider(*(model.name, *_place(model)))))
+        placed = model.model_copy(update=_at_provider(model.name, model.base_url, model.provider))
+        is_file, address = (model.name or "").startswith("local:"), address_of(placed)
         if model.key_env or is_file or (address and not is_loopback(address)):
-            yield path, model
+            yield path, placed
 
 
 class _Level(NamedTuple):

@@ -205,8 +205,8 @@ def _lack(connection: Connection) -> str:
 
 
 def _key_missing_text(provider: Provider) -> str:
-    return (f"{' or '.join(provider.keys)} is not set, which holds the key for the provider {provider.name}; set it, e.g. "
-            f"export {provider.keys[0]}=…, or name another variable as the model's `key_env`")
+    return (f"{' or '.join(provider.keys)} is not set, which holds the key for the provider {provider.name}; set it, "
+            f"e.g. export {provider.keys[0]}=…, or name another variable as the model's `key_env`")
 
 
 def refuse_strangers(connection: Connection, allowed: frozenset[Origin]) -> None:

@@ -57,6 +57,7 @@ class Models:
         self._keys = KeyRing(environment, folder, key)
         self._allowed: frozenset[Origin] = frozenset()
         self._models: dict[tuple[str | None, ...], Model] = {}
+        self._served: dict[tuple[str | None, str], list[str]] = {}
 
     def allow(self, strangers: Iterable[Origin]) -> None:
         """Take from now on what these name: the user consents."""
@@ -99,7 +100,11 @@ class Models:
         if connection is None or connection.is_local_model or connection.azure or is_official(connection.address.value):
             return []
         refuse_strangers(connection, self._allowed)
-        return served_models(self._open(connection))
+        endpoint = self._open(connection)
+        key = (endpoint.url, endpoint.key)
+        if key not in self._served:
+            self._served[key] = served_models(endpoint)
+        return self._served[key]
 
     async def close(self) -> None:
         """Close every model."""
@@ -118,7 +123,8 @@ class Models:
         if self._given_name is not None:
             return self._given_name
         key = _with_origin(key_env)
-        if base_url or provider or self._keys.is_set(key.value if key else KEY_VARIABLE, URL_VARIABLE, AZURE_URL_VARIABLE):
+        variables = (key.value if key else KEY_VARIABLE, URL_VARIABLE, AZURE_URL_VARIABLE)
+        if base_url or provider or self._keys.is_set(*variables):
             return DEFAULT_NAME
         return LOCAL
 

@@ -29,7 +29,7 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
     if prompt is None or completion is None:
         return None
     beside = (_count(reported, ("total_tokens",)) or 0) - prompt - completion
-    if beside > 0 and beside == cached and cached > prompt:
+    if 0 < beside == cached != thoughts:
         prompt += beside
     elif 0 < beside <= _MOST_THOUGHTS and (thoughts in (0, beside) or thoughts > completion):
         completion, thoughts = completion + beside, thoughts or beside

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -52,10 +53,10 @@ def served_models(endpoint: Endpoint, seconds: float = PROBE_SECONDS) -> list[st
         with _ask(endpoint, seconds) as response:
             if response.status_code != http.HTTPStatus.OK:
                 return []
-            content = b""
+            content, ends = bytearray(), time.monotonic() + seconds
             for piece in response.iter_raw():
                 content += piece
-                if len(content) > _LARGEST_LIST:
+                if len(content) > _LARGEST_LIST or time.monotonic() > ends:
                     return []
         data = json.loads(content)
         check_depth(data)
