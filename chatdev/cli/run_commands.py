@@ -37,7 +37,7 @@ from chatdev.runner.api import Company
 from chatdev.runner.options import InputValue, RunOptions, gather_inputs
 from chatdev.runner.plan import software_at
 from chatdev.runner.report import Run, describe_usage
-from chatdev.runner.resources import describe_models
+from chatdev.runner.resources import describe_models, describe_unpriced
 from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
@@ -117,6 +117,8 @@ def show_ending(run: Run, *, kept: bool = True) -> None:
     else:
         click.echo(f"  software  {size}, not kept (--warehouse keeps it)")
     click.echo(f"  cost      {describe_usage(run.usage)}")
+    if run.usage.unpriced:
+        click.echo(f"  price     {sanitize(describe_unpriced(run.usage.unpriced))}")
     if budget := describe_spending(run.limits, run.spent):
         click.echo(f"  budget    {budget}")
 

@@ -64,6 +64,8 @@ class Listed:
 
     price: Price | None = None
     context: int | None = None
+    is_known: bool = False
+    """Whether there is such a model at all."""
 
 
 def find_listed(model: str, address: str | None = None, *, by_name: bool = True) -> Listed:
@@ -112,9 +114,9 @@ def _read(info: ModelInfo) -> Listed:
     starts = sorted({tier.start for part in _parts(listed) for tier in getattr(part, "tiers", ())})
     price = _rate(listed, 0)
     if price is None:
-        return Listed(None, info.context_window)
+        return Listed(None, info.context_window, is_known=True)
     long = [LongRate(above=start, **rate) for start in starts if (rate := _rate(listed, start))]
-    return Listed(Price(**price, long=long), info.context_window)
+    return Listed(Price(**price, long=long), info.context_window, is_known=True)
 
 
 def _parts(listed: ModelPrice) -> tuple[Any, Any, Any]:

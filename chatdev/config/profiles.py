@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, JsonValue, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
-from chatdev.config.prices import FREE, Listed, Price, find_listed, listed_names
+from chatdev.config.prices import FREE, Price, find_listed, listed_names
 from chatdev.config.yaml_nodes import StrictModel, name_hint, read, validate_node
 from chatdev.errors import ConfigError
 from chatdev.origins import is_loopback
@@ -52,14 +52,14 @@ _OWN_HEADERS = re.compile(r"accept.*|connection|content-.*|expect|host|keep-aliv
 _SECRET_HEADERS = re.compile(r"auth|cookie|secret|token|password|api-?key", re.IGNORECASE)
 
 
-def _check_extra(body: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+def _check_extra(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Raise ValueError for what is not for a user to say, or no JSON."""
     if own := next((name for name in body if name in _OWN_FIELDS), None):
         raise ValueError(f"{own!r} cannot stand in extra_body; it is decided by {_OWN_FIELDS[own]}")
     try:
         json.dumps(body, allow_nan=False)
-    except ValueError:
-        raise ValueError("holds a number that JSON has not (inf or nan)") from None
+    except (TypeError, ValueError):
+        raise ValueError("extra_body holds what JSON has not: a date, inf or nan; write a text or a number") from None
     return body
 
 
@@ -77,7 +77,7 @@ def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     return headers
 
 
-ExtraBody = Annotated[dict[str, JsonValue], AfterValidator(_check_extra)]
+ExtraBody = Annotated[dict[str, Any], AfterValidator(_check_extra)]
 Headers = Annotated[dict[str, str], AfterValidator(_check_headers)]
 
 
@@ -224,7 +224,7 @@ def _listed(model: str, open_weights: bool | None, address: str | None, provider
     if at_home and (provider.local if provider else open_weights and not (passes_on and passes_on.is_hosted_gateway)) \
             and open_weights is not False:
         return {"price": FREE}
-    found: Listed = find_listed(model, address, by_name=not open_weights)
+    found = find_listed(model, address, by_name=not open_weights)
     return {"price": found.price, "context": None if at_home else found.context}
 
 
@@ -237,8 +237,13 @@ def provider_of(name: str) -> Provider:
     """The same. Raises ConfigError with the nearest name."""
     if found := find_provider(name):
         return found
-    raise ConfigError(f"there is no provider {name!r}; {name_hint(name, _bundled().providers)}. For another server "
-                      "give its address: --base-url")
+    raise ConfigError(unknown_provider_text(name))
+
+
+def unknown_provider_text(name: str) -> str:
+    """Message, with the nearest name, for a provider that nobody knows."""
+    return (f"there is no provider {name!r}; {name_hint(name, _bundled().providers)}. For another server give its "
+            "address (`base_url`, --base-url)")
 
 
 def known_providers() -> Sequence[Provider]:
@@ -264,11 +269,11 @@ def choose_served(served: Sequence[str], usual: str) -> str:
 
 def refuse_unknown_profile(name: str, own: Sequence[ModelProfile] = ()) -> None:
     """Raise ConfigError with the nearest name where nothing is known of such a model."""
-    entries = [pattern for entry in (*own, *_bundled().models) for pattern in entry.match if pattern != "*"]
-    names = spellings(name)
-    if any(fnmatchcase(one, pattern.lower()) for one in names for pattern in entries) or find_listed(name) != Listed():
+    names, written = spellings(name), [pattern.lower() for entry in own for pattern in entry.match]
+    exact = [pattern for entry in _bundled().models for pattern in entry.match if not set(pattern) & set("*?[")]
+    if any(fnmatchcase(one, pattern) for one in names for pattern in (*written, *exact)) or find_listed(name).is_known:
         return
-    known = [*(pattern.rstrip("*") for pattern in entries), *listed_names()]
+    known = (*written, *exact, *listed_names())
     raise ConfigError(f"nothing is known of a model {name!r}, so that it cannot be a profile; "
                       f"{name_hint(name, known).partition('known:')[0]}give a known model, or describe this one under "
                       "`models:` in the settings file")

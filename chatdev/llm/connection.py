@@ -181,7 +181,8 @@ def open_endpoint(connection: Connection, api_version: str | None, longest: floa
     version = (api_version or _AZURE_VERSION) if connection.azure else None
     headers = connection.provider.list_headers if connection.provider else {}
     return Endpoint(address, connection.key.value if connection.key else "", api_version=version, longest=longest,
-                    foreign=connection.is_foreign, list_headers=headers)
+                    foreign=connection.is_foreign, list_headers=headers,
+                    key_variable=(connection.key and connection.key.variable) or KEY_VARIABLE)
 
 
 def _lack(connection: Connection) -> str:
@@ -241,6 +242,8 @@ class Endpoint:
     foreign: bool = False
     """Whether a stranger names it, with the user's consent: the headers that the user's environment adds to every
     request (OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID) stay out."""
+    key_variable: str = KEY_VARIABLE
+    """Where the key is from, for whoever has to correct it."""
     list_headers: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Further headers of a request for its list of models; `{key}` stands for the key."""
 

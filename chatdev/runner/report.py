@@ -55,6 +55,8 @@ class RunUsage:
     seconds: float = 0.0
     cached_tokens: int = 0
     reasoning_tokens: int = 0
+    unpriced: list[str] = field(default_factory=list)
+    """The models whose price is unknown."""
 
     def add(self, event: Event) -> None:
         """Count a `ModelCalled`; other events are none of its business."""
@@ -66,6 +68,8 @@ class RunUsage:
         self.cost = None if self.cost is None or event.cost is None else self.cost + event.cost
         self.estimated = self.estimated or event.estimated
         self.retries += event.retries
+        if event.cost is None and event.model not in self.unpriced:
+            self.unpriced.append(event.model)
         self.cached_tokens += event.cached_tokens
         self.reasoning_tokens += event.reasoning_tokens
 

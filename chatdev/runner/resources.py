@@ -3,6 +3,7 @@ first paid call."""
 
 from __future__ import annotations
 
+import json
 import resource
 import shlex
 import stat
@@ -363,8 +364,19 @@ def refuse_unpriced(role_models: Mapping[tuple[str, str], RoleModel], limits: Li
 
 def _price_missing_text(model: str, what: str) -> str:
     return (f"{what} needs the price of every model, and that of {model!r} is unknown. Write it into {settings_file()}"
-            f" (US dollars per million tokens):\n  models:\n    - match: [{model!r}]\n"
-            "      price: {prompt: 1.0, completion: 4.0}\nor limit calls, tokens or minutes instead")
+            f" (US dollars per million tokens):\n  models:\n    - {_price_line(model)}\n"
+            "or limit calls, tokens or minutes instead")
+
+
+def describe_unpriced(models: Collection[str]) -> str:
+    """Which models have no known price, and the lines that give them one."""
+    lines = "; ".join(_price_line(model) for model in models)
+    return (f"unknown for {', '.join(models)}; for one, add to `models:` in {settings_file()}, in US dollars per "
+            f"million tokens: {lines}")
+
+
+def _price_line(model: str) -> str:
+    return f"{{match: [{json.dumps(model)}], price: {{prompt: 1.0, completion: 4.0}}}}"
 
 
 def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:

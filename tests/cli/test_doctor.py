@@ -52,7 +52,7 @@ def test_here_a_run_is_possible_with_an_endpoint_that_answers(shop: Shop, here: 
     assert f"{here / 'warehouse'} (a run will make it)" in outcome.out.replace("\n" + " " * 18, " ")
     assert "A run is possible." in outcome.out
     assert not (here / "warehouse").exists()
-    assert [request.method for request in shop.server.requests] == ["GET", "GET"], "whether it is there, and which models it has"
+    assert [request.method for request in shop.server.requests] == ["GET", "GET"], "is it there, and what has it"
 
 
 def test_a_machine_that_has_nothing_is_told_how_to_get_everything(poor: Shop) -> None:

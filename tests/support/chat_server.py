@@ -63,8 +63,9 @@ Route = Callable[[Received], Reply]
 class ChatServer:
     """Serves scripted replies in order, or by `route`; remembers every request, unless there will be too many."""
 
-    def __init__(self, replies: Sequence[Reply] = (), *, remembers: bool = True) -> None:
+    def __init__(self, replies: Sequence[Reply] = (), *, remembers: bool = True, port: int = 0) -> None:
         self.requests: list[Received] = []
+        self._port = port
         self._remembers = remembers
         self._replies = list(replies)
         self._route: Route | None = None
@@ -98,8 +99,8 @@ class ChatServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        started = asyncio.run_coroutine_threadsafe(asyncio.start_server(self._serve, "127.0.0.1", 0), self._loop)
-        self._server = started.result(10)
+        made = asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._server = asyncio.run_coroutine_threadsafe(made, self._loop).result(10)
         return self
 
     def __exit__(self, *_: object) -> None:
