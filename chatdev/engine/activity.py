@@ -247,7 +247,7 @@ def result_to_json(result: ActivityResult) -> dict[str, Any]:
     """The result as the journal holds it; the tag is the key that only its kind has."""
     match result:
         case Replied(reply, seconds):
-            return {**asdict(reply), "seconds": seconds}
+            return {**asdict(reply), "usage": reply.usage.to_json(), "seconds": seconds}
         case ContextOverflowed(problem):
             return {"overflow": problem}
         case PhaseBudgetReached(problem):

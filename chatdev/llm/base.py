@@ -65,7 +65,8 @@ class Sampling:
         return {name: value for name, value in plain.items() if value is not None or name not in _LATER}
 
 
-_LATER = ("reasoning_effort", "extra_body")
+_LATER = ("reasoning_effort", "extra_body", "cached_tokens", "reasoning_tokens")
+"""Fields that records got when there were many without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,10 @@ class Usage:
     estimated: bool = False
     cached_tokens: int = 0
     reasoning_tokens: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as a record holds them; those that came later are in it only where there are some."""
+        return {name: value for name, value in asdict(self).items() if value or name not in _LATER}
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens,

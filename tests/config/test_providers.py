@@ -33,8 +33,8 @@ def default(model: str | None = None, base_url: str | None = None, provider: str
 
 def shown(choice: ModelChoice) -> tuple[str | None, str | None, str | None]:
     """Name, address and provider."""
-    return (choice.name and choice.name.value, choice.address and choice.address.value,
-            choice.provider and choice.provider.provider.name)
+    return (choice.name.value if choice.name else None, choice.address.value if choice.address else None,
+            choice.provider.provider.name if choice.provider else None)
 
 
 @pytest.mark.parametrize(("given", "found"), [

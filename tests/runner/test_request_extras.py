@@ -118,11 +118,11 @@ def test_a_key_in_a_companys_file_is_refused_and_not_shown(tmp_path: Path) -> No
     assert "very-secret" not in str(refused.value)
 
 
-def test_profiles_refuse_the_same() -> None:
-    for field in ({"extra_body": {"messages": []}}, {"extra_body": {"x": float("inf")}},
-                  {"headers": {"Authorization": "x"}}, {"reasoning_effort": "much"}):
-        with pytest.raises(ValueError, match="validation error"):
-            ModelProfile.model_validate({"match": ["x"], **field})
+@pytest.mark.parametrize("field", [{"extra_body": {"messages": []}}, {"extra_body": {"x": float("inf")}},
+                                   {"headers": {"Authorization": "x"}}, {"reasoning_effort": "much"}])
+def test_profiles_refuse_the_same(field: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="validation error"):
+        ModelProfile.model_validate({"match": ["x"], **field})
 
 
 def test_an_effort_that_a_model_has_not_is_left_out(chat_server: ChatServer) -> None:
