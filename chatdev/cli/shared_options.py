@@ -52,6 +52,10 @@ install_option = _install_option("auto")
 _install_again_option = _install_option("as before, or stricter by your settings")
 _runtime_option = click.option(
     "--runtime", metavar="NAME", help="A set of packages that programs always find, e.g. `top`; prepared once.")
+provider_option = click.option(
+    "--provider", metavar="NAME",
+    help="Who is asked: openai, anthropic, gemini, openrouter, ollama, lmstudio, vllm, azure, … (`chatdev model "
+         "providers` lists all). It gives the address and the variable of the key.")
 trust_option = click.option(
     "--trust", is_flag=True, help="Consent, this time, to the addresses and keys that the company or .env names.")
 
@@ -152,6 +156,7 @@ _VARIANT_OPTIONS = (
                  help="Model of all companies; give it several times to compare models."),
     click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
                  help="How often each task is run with each variant; a greater number adds runs."),
+    provider_option,
     click.option("--base-url", help="An OpenAI-compatible endpoint."),
     click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]"),
     trust_option,
@@ -204,6 +209,7 @@ class StudyOptions:
     sets: Sequence[str]
     models: Sequence[str]
     repeats: int
+    provider: str | None
     base_url: str | None
     sandbox: str | None
     trust: bool

@@ -47,7 +47,7 @@ def study_of(data: DataSet, conditions: Conditions, options: StudyOptions, embed
 
     rate = RateLimit(options.requests_per_minute, options.tokens_per_minute)
     return Study(data, options.runs, conditions, options.base_url, options.sandbox, embedder_url, rate,
-                 trust=options.trust)
+                 trust=options.trust, provider=options.provider)
 
 
 def variants_by_name(patterns: Sequence[str], found: Sequence[Variant]) -> list[Variant]:

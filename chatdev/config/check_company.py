@@ -13,7 +13,7 @@ from typing import Any
 
 from chatdev.config.json_schema import schema_problem
 from chatdev.config.phases import Phase, Solution, bare_name, is_template, unsafe_name
-from chatdev.config.profiles import ModelSettings
+from chatdev.config.profiles import ModelSettings, find_provider, unknown_provider_text
 from chatdev.config.protocol import PROBLEM_VARIABLES, PROTOCOL_VARIABLES, PromptProtocol
 from chatdev.config.schema import (
     CompanyConfig,
@@ -78,6 +78,8 @@ def _models(company: CompanyConfig) -> Iterator[Mistake]:
                           "name, never the key itself")
         if model.base_url is not None and not model.base_url.startswith(("http://", "https://")):
             yield Mistake((*path, "base_url"), "this is not a URL; it begins with http:// or https://")
+        if model.provider is not None and find_provider(model.provider) is None:
+            yield Mistake((*path, "provider"), unknown_provider_text(model.provider))
 
 
 def _unused_phases(company: CompanyConfig) -> Iterator[Mistake]:

@@ -342,7 +342,7 @@ def _set(node: Node, target: _Target, text: str) -> Node:
     entries = node.value if isinstance(node.value, dict) else {}
     if names := names_in(kind):
         allowed: list[Key] = [name for name in names if name != "extends"]  # resolved before
-    elif kind is None or child(kind, target.key) in (Any, McpServer):
+    elif kind in (None, Any) or child(kind, target.key) in (Any, str, McpServer):
         allowed = [target.key]
     else:
         allowed = list(entries)

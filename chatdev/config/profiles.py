@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
-from chatdev.config.yaml_nodes import StrictModel, read, validate_node
+from chatdev.config.prices import FREE, Price, find_listed, listed_names
+from chatdev.config.yaml_nodes import StrictModel, name_hint, read, validate_node
+from chatdev.errors import ConfigError
+from chatdev.origins import is_loopback
 from chatdev.paths import bundled_folder
+from chatdev.providers import Provider, spellings
+from chatdev.secrets import NameSign, name_sign
 
+_MOST_SHOWN = 20  # models of a server
 _SHARE_OF_MAP, _LEAST_MAP, _LARGEST_MAP = 6, 300, 24_000  # of a context window; tokens
 
 
@@ -26,12 +35,62 @@ MostTokens = Annotated[
 ]
 
 
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How long a model thinks before it answers; which words it takes is the model's affair."""
+
+_OWN_FIELDS = {
+    "messages": "the dialogue", "model": "`name`", "stream": "`stream` of a profile, or --stream",
+    "stream_options": "`stream` of a profile", "max_tokens": "`max_tokens`", "max_completion_tokens": "`max_tokens`",
+    "temperature": "`temperature`", "top_p": "`top_p`", "seed": "`seed`", "reasoning_effort": "`reasoning_effort`",
+    "tools": "`tools` of a role", "tool_choice": "`tools` of a role", "functions": "`tools` of a role",
+    "function_call": "`tools` of a role", "response_format": "`solution`", "grammar": "`solution`", "n": "`drafts`"}
+"""Fields of a request that are chatdev's own, and what decides them."""
+_NAME_OF_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_VALUE_OF_HEADER = re.compile(r"[ -~]{0,1000}")
+_OWN_HEADERS = re.compile(r"accept.*|connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|"
+                          r"transfer-encoding|upgrade|x-chatdev-.*", re.IGNORECASE)
+_SECRET_HEADERS = re.compile(r"auth|cookie|secret|token|password|api-?key", re.IGNORECASE)
+
+
+def _check_extra(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Raise ValueError for what is not for a user to say, or no JSON."""
+    if own := next((name for name in body if name in _OWN_FIELDS), None):
+        raise ValueError(f"{own!r} cannot stand in extra_body; it is decided by {_OWN_FIELDS[own]}")
+    try:
+        json.dumps(body, allow_nan=False)
+    except (TypeError, ValueError):
+        raise ValueError("extra_body holds what JSON has not: a date, inf or nan; write a text or a number") from None
+    return body
+
+
+def _check_headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Raise ValueError, without the value, for a header that may not stand in a file."""
+    for name, value in headers.items():
+        if not (_NAME_OF_HEADER.fullmatch(name) and _VALUE_OF_HEADER.fullmatch(value)):
+            raise ValueError(f"{name[:100]!r} is no header: a name has letters, digits and -, a value at most 1000 "
+                             "plain characters of one line")
+        if _OWN_HEADERS.fullmatch(name):
+            raise ValueError(f"the header {name!r} is set by chatdev or its HTTP client; leave it out")
+        if _SECRET_HEADERS.search(name) or name_sign(name) is not NameSign.NONE:
+            raise ValueError(f"the header {name!r} may hold a key, which no file may: name the key's variable "
+                             f"(`key_env`), or set OPENAI_CUSTOM_HEADERS='{name}: …' in the environment")
+    return headers
+
+
+ExtraBody = Annotated[dict[str, Any], AfterValidator(_check_extra)]
+Headers = Annotated[dict[str, str], AfterValidator(_check_headers)]
+
+
 class ModelSettings(StrictModel):
     """A model and how to draw from it: each value from the first of phase, role, the user's default and company that
     sets it."""
 
     name: str | None = None
-    """A model name of the endpoint, `local`, or `local:PATH.gguf`."""
+    """A model name of the endpoint, PROVIDER/NAME where no endpoint is given, `local`, or `local:PATH.gguf`."""
+    profile: str | None = None
+    """The known model that it is, where its own name does not say so (a deployment of Azure, an alias of a gateway)."""
+    provider: str | None = None
+    """Who is asked, by name: it gives the address and the variable of the key."""
     base_url: str | None = None
     """An OpenAI-compatible endpoint of its own."""
     key_env: str | None = None
@@ -41,17 +100,11 @@ class ModelSettings(StrictModel):
     max_tokens: MostTokens = None
     """Limit of one reply, tokens: a number, or the name of a size of the model."""
     seed: int | None = None
-
-
-class Price(StrictModel):
-    """US dollars per million tokens."""
-
-    prompt: float = Field(ge=0)
-    completion: float = Field(ge=0)
-
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """US dollars for these tokens."""
-        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1_000_000
+    reasoning_effort: Effort | None = None
+    extra_body: ExtraBody | None = None
+    """Further fields of the request, as the server wants them, e.g. `{top_k: 20}`."""
+    headers: Headers | None = None
+    """Further headers of the request; they are in no record of a call."""
 
 
 class Sizes(StrictModel):
@@ -113,6 +166,12 @@ class ModelProfile(StrictModel):
     stream: bool = False
     """Whether replies are streamed without a listener, too, so that a repeating one is cut early. Their tokens are then
     counted here, and each piece takes processor time."""
+    open_weights: bool | None = None
+    """Whether anybody can run it, so that a server on this machine that has it takes no money; false: none can."""
+    reasoning_effort: Effort | None = None
+    """Where the company sets none; so are the next two."""
+    extra_body: ExtraBody | None = None
+    headers: Headers | None = Field(None, exclude=True)
     sizes: Sizes = Sizes()
     """Amount the model is asked for at a time."""
     price: Price | None = None
@@ -124,25 +183,32 @@ class ModelProfile(StrictModel):
         """The limit of one reply, in tokens, where a company says this: a number, the name of a size, or nothing."""
         return self.sizes.number(limit) if isinstance(limit, str) else limit or self.max_tokens
 
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+    def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float | None:
         """US dollars for these tokens; None when the price is unknown."""
-        return None if self.price is None else self.price.cost(prompt_tokens, completion_tokens)
+        return None if self.price is None else self.price.cost(prompt_tokens, completion_tokens, cached_tokens)
 
 
 class Profiles(StrictModel):
     """The file `models.yaml`."""
 
     models: list[ModelProfile]
+    providers: dict[str, Provider]
+    no_dialogue: list[str]
+    """Patterns of names of models that hold no dialogue."""
 
 
-def profile_for(model: str, own: Sequence[ModelProfile] = ()) -> ModelProfile:
-    """The profile of a model name: for every field the first entry that matches and sets it, the user's `own`
-    entries before the bundled ones. Raises ConfigError when `models.yaml` is broken."""
-    name = model.lower()
+def profile_for(model: str, own: Sequence[ModelProfile] = (), address: str | None = None,
+                provider: Provider | None = None) -> ModelProfile:
+    """The profile of a model name: for every field the first entry that matches it, or the name without a gateway's
+    prefixes, and sets it, the user's `own` entries before the bundled ones; price and context window else as they are
+    listed at the `address` and the `provider`. Raises ConfigError when `models.yaml` is broken."""
+    names = spellings(model)
     merged: dict[str, Any] = {}
-    for entry in (*own, *_bundled_profiles()):
-        if any(fnmatchcase(name, pattern.lower()) for pattern in entry.match):
+    for entry in (*own, *_bundled().models):
+        if any(fnmatchcase(name, pattern.lower()) for pattern in entry.match for name in names):
             merged = {**{field: getattr(entry, field) for field in entry.model_fields_set}, **merged}
+    if not {"price", "context"} <= merged.keys():
+        merged = {**_listed(model, merged.get("open_weights"), address, provider), **merged}
     found = ModelProfile(**{**merged, "match": [model]})
     if found.context is None or "map_tokens" in found.sizes.model_fields_set:
         return found
@@ -150,6 +216,76 @@ def profile_for(model: str, own: Sequence[ModelProfile] = ()) -> ModelProfile:
     return found.model_copy(update={"sizes": found.sizes.model_copy(update={"map_tokens": tokens})})
 
 
+def _listed(model: str, open_weights: bool | None, address: str | None, provider: Provider | None) -> dict[str, Any]:
+    """Price and context window of a model that no entry gives. A server on this machine takes nothing for what it runs
+    itself, and how large its windows are is its owner's choice."""
+    at_home = address is not None and is_loopback(address)
+    passes_on = find_provider(model.partition("/")[0])
+    if at_home and (provider.local if provider else open_weights and not (passes_on and passes_on.is_hosted_gateway)) \
+            and open_weights is not False:
+        return {"price": FREE}
+    found = find_listed(model, address, by_name=not open_weights)
+    return {"price": found.price, "context": None if at_home else found.context}
+
+
+def find_provider(name: str) -> Provider | None:
+    """The provider of this name or alias; None: there is none."""
+    return _providers().get(name.lower())
+
+
+def provider_of(name: str) -> Provider:
+    """The same. Raises ConfigError with the nearest name."""
+    if found := find_provider(name):
+        return found
+    raise ConfigError(unknown_provider_text(name))
+
+
+def unknown_provider_text(name: str) -> str:
+    """Message, with the nearest name, for a provider that nobody knows."""
+    return (f"there is no provider {name!r}; {name_hint(name, _bundled().providers)}. For another server give its "
+            "address (`base_url`, --base-url)")
+
+
+def known_providers() -> Sequence[Provider]:
+    """All providers, by name."""
+    return [found for name, found in _providers().items() if name == found.name]
+
+
+def holds_dialogue(model: str) -> bool:
+    """Whether a model of this name may be one that is asked for replies, and not for vectors, pictures or speech."""
+    return not any(fnmatchcase(model.lower(), pattern) for pattern in _bundled().no_dialogue)
+
+
+def choose_served(served: Sequence[str], usual: str) -> str:
+    """The model to ask a server for that has these: the usual one, or the only one that holds dialogues. Raises
+    ConfigError where it has several."""
+    able = [name for name in served if holds_dialogue(name)] or list(served)
+    if usual in able or len(able) == 1:
+        return usual if usual in able else able[0]
+    more = f" and {len(able) - _MOST_SHOWN} more" if len(able) > _MOST_SHOWN else ""
+    raise ConfigError(f"no model is named, and the server has {len(able)}: {', '.join(able[:_MOST_SHOWN])}{more}; "
+                      f"choose one, e.g. --model {shlex.quote(able[0])}")
+
+
+def refuse_unknown_profile(name: str, own: Sequence[ModelProfile] = ()) -> None:
+    """Raise ConfigError with the nearest name where nothing is known of such a model."""
+    names, written = spellings(name), [pattern.lower() for entry in own for pattern in entry.match]
+    exact = [pattern for entry in _bundled().models for pattern in entry.match if not set(pattern) & set("*?[")]
+    if any(fnmatchcase(one, pattern) for one in names for pattern in (*written, *exact)) or find_listed(name).is_known:
+        return
+    known = (*written, *exact, *listed_names())
+    raise ConfigError(f"nothing is known of a model {name!r}, so that it cannot be a profile; "
+                      f"{name_hint(name, known).partition('known:')[0]}give a known model, or describe this one under "
+                      "`models:` in the settings file")
+
+
 @cache
-def _bundled_profiles() -> tuple[ModelProfile, ...]:
-    return tuple(validate_node(Profiles, read(bundled_folder("company_config") / "models.yaml")).models)
+def _providers() -> dict[str, Provider]:
+    """The providers by name and by alias."""
+    found = {name: entry.model_copy(update={"name": name}) for name, entry in _bundled().providers.items()}
+    return found | {alias: provider for provider in found.values() for alias in provider.aliases}
+
+
+@cache
+def _bundled() -> Profiles:
+    return validate_node(Profiles, read(bundled_folder("company_config") / "models.yaml"))

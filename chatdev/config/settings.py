@@ -14,12 +14,13 @@ from dotenv.parser import Binding, parse_stream
 from pydantic import AfterValidator, Field
 
 from chatdev.config.phases import Phase
-from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
+from chatdev.config.profiles import ModelProfile, ModelSettings, find_provider, profile_for, provider_of
 from chatdev.config.schema import CompanyConfig, Install, Role
 from chatdev.config.yaml_nodes import StrictModel, display_path, read, read_text, validate_node
 from chatdev.errors import ConfigError
 from chatdev.origins import Origin, Sourced, is_loopback
 from chatdev.paths import expand_home, settings_file, working_folder
+from chatdev.providers import NamedProvider
 from chatdev.secrets import keep_variables
 
 MODEL_VARIABLE = "CHATDEV_MODEL"
@@ -30,6 +31,7 @@ class UserSettings(StrictModel):
     """The user settings file. Keys belong into environment variables, never here."""
 
     model: str | None = None
+    provider: str | None = None
     base_url: str | None = None
     warehouse: Annotated[str, AfterValidator(lambda path: str(expand_home(path)))] | None = None
     """Folder that runs are written to; `~` is the home."""
@@ -48,62 +50,101 @@ def user_settings(path: Path | None = None) -> UserSettings:
 
 @dataclass(frozen=True, slots=True)
 class DefaultModel:
-    """The default model and its address, each with where it comes from."""
+    """The default model, its address and its provider, each with where it comes from."""
 
     name: Sourced | None = None
     address: Sourced | None = None
+    provider: Sourced | None = None
 
     @property
     def settings(self) -> ModelSettings:
         """The same without where it comes from."""
-        name, address = (found.value if found else None for found in (self.name, self.address))
-        return ModelSettings(name=name, base_url=address)
+        name, address, provider = (found.value if found else None
+                                   for found in (self.name, self.address, self.provider))
+        return ModelSettings(name=name, base_url=address, provider=provider)
 
 
-def find_default_model(model: str | None = None, base_url: str | None = None, *, user: UserSettings | None = None,
-                       process: Mapping[str, str] | None = None, file: Mapping[str, str] | None = None) -> DefaultModel:
+def find_default_model(model: str | None = None, base_url: str | None = None, provider: str | None = None, *,
+                       user: UserSettings | None = None, process: Mapping[str, str] | None = None,
+                       file: Mapping[str, str] | None = None) -> DefaultModel:
     """The default model: flags, then environment (`CHATDEV_MODEL`, `OPENAI_BASE_URL`), then the user's settings, then
-    `.env`. `user`, `process` and `file` default to those of this user, process and working directory.
+    `.env`; who names an address or a provider first names both. `user`, `process` and `file` default to those of this
+    user, process and working directory.
 
-    Raises ConfigError for a name that is blank.
+    Raises ConfigError for a name that is blank, and for a provider that nobody knows.
     """
     user = user_settings() if user is None else user
     process = process_environ() if process is None else process
     file = read_dotenv() if file is None else file
+    names = {Origin.FLAG: model, Origin.ENVIRONMENT: process.get(MODEL_VARIABLE), Origin.SETTINGS: user.model,
+             Origin.DOTENV: file.get(MODEL_VARIABLE)}
+    addresses = {Origin.FLAG: base_url, Origin.ENVIRONMENT: process.get(URL_VARIABLE), Origin.SETTINGS: user.base_url,
+                 Origin.DOTENV: file.get(URL_VARIABLE)}
+    providers = {Origin.FLAG: provider, Origin.SETTINGS: user.provider}
+    where = next((origin for origin, address in addresses.items()
+                  if address is not None or providers.get(origin) is not None), Origin.DEFAULT)
+    name = next((Sourced(value, origin) for origin, value in names.items() if value is not None), None)
+    if name and not name.value.strip():
+        raise ConfigError(f"the model name {name.value!r} is blank; give a name, `local`, or leave the option out")
+    said, address = providers.get(where), addresses.get(where)
+    return DefaultModel(name, None if address is None else Sourced(address, where),
+                        None if said is None else Sourced(provider_of(said).name, where))
 
-    def first(flag: str | None, variable: str, setting: str | None) -> Sourced | None:
-        ranked = {Origin.FLAG: flag, Origin.ENVIRONMENT: process.get(variable), Origin.SETTINGS: setting,
-                  Origin.DOTENV: file.get(variable)}
-        return next((Sourced(value, origin) for origin, value in ranked.items() if value is not None), None)
 
-    found = DefaultModel(first(model, MODEL_VARIABLE, user.model), first(base_url, URL_VARIABLE, user.base_url))
-    if found.name and not found.name.value.strip():
-        raise ConfigError(f"the model name {found.name.value!r} is blank; give a name, `local`, or leave the option "
-                          "out")
-    return found
-
-
-def default_model(model: str | None = None, base_url: str | None = None, *, user: UserSettings | None = None,
-                  process: Mapping[str, str] | None = None, file: Mapping[str, str] | None = None) -> ModelSettings:
+def default_model(model: str | None = None, base_url: str | None = None, provider: str | None = None, *,
+                  user: UserSettings | None = None, process: Mapping[str, str] | None = None,
+                  file: Mapping[str, str] | None = None) -> ModelSettings:
     """What `find_default_model` finds, without where it comes from."""
-    return find_default_model(model, base_url, user=user, process=process, file=file).settings
+    return find_default_model(model, base_url, provider, user=user, process=process, file=file).settings
 
 
 def resolve(company: CompanyConfig, phase: Phase, role: Role, default: ModelSettings) -> ModelSettings:
-    """The model of `role` in `phase`: every field from the first of phase, role, default and company that sets it. A
-    key that is named beside an address goes to no other one."""
+    """The model of `role` in `phase`: every field from the first of phase, role, default and company that sets it;
+    address and provider from the first that sets one of them, else the provider that the model's name begins with. A
+    key that is named beside an address goes to no other one. Raises ConfigError where nobody knows a provider."""
     ranked = (phase.model, role.model, default, company.model)
     found = {field: _first(*(getattr(settings, field) for settings in ranked)) for field in ModelSettings.model_fields}
+    found["base_url"], found["provider"] = next(filter(any, map(_place, ranked)), (None, None))
     named = next((settings for settings in ranked if settings.key_env is not None), None)
-    if named and named.base_url not in (None, found["base_url"]):
+    if named and any(_place(named)) and _place(named) != (found["base_url"], found["provider"]):
         found["key_env"] = None
-    return ModelSettings(**found)
+    return ModelSettings(**{**found, **_at_provider(found["name"], found["base_url"], found["provider"])})
+
+
+def _place(settings: ModelSettings) -> tuple[str | None, str | None]:
+    return settings.base_url, settings.provider
+
+
+def _at_provider(name: str | None, address: str | None, provider: str | None) -> dict[str, str | None]:
+    """Provider and name of a model; one with a provider's prefix is that provider's where no address is given, and a
+    name of a gateway's where one is."""
+    prefix, _, rest = (name or "").partition("/")
+    if provider is None:
+        known = find_provider(prefix) if rest and address is None else None
+        return {"name": rest, "provider": known.name} if known else {}
+    asked = provider_of(provider)
+    other = find_provider(prefix) if rest and not asked.gateway and address is None else None
+    if other and other.name != asked.name:
+        raise ConfigError(f"the model {name!r} is one of the provider {other.name}, and {asked.name} is named as the "
+                          f"provider; leave --provider out, or give the name that {asked.name} has for it")
+    return {"name": name and asked.own_name(name), "provider": asked.name}
+
+
+def address_of(settings: ModelSettings) -> str | None:
+    """The address that a resolved model is asked at; None: that of the variables, or OpenAI's."""
+    return settings.base_url or (provider_of(settings.provider).url or None if settings.provider else None)
 
 
 def profile_of(company: CompanyConfig, phase: Phase, role: str, default: ModelSettings,
                own: Sequence[ModelProfile] = ()) -> ModelProfile:
     """The profile of the model of `role` in `phase`; `own` are the user's."""
-    return profile_for(resolve(company, phase, company.roles[role], default).name or "", own)
+    return profile_of_settings(resolve(company, phase, company.roles[role], default), own)
+
+
+def profile_of_settings(settings: ModelSettings, own: Sequence[ModelProfile] = ()) -> ModelProfile:
+    """The profile of a resolved model, by the name of its `profile`, else by its own."""
+    provider = provider_of(settings.provider) if settings.provider else None
+    return profile_for(settings.profile or settings.name or "", own, address_of(settings), provider)
 
 
 def _first(*values: Any) -> Any:
@@ -225,13 +266,14 @@ class Authorship:
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """The model of a role in a phase: its settings, and the name, address and key variable with their origins. None:
-    unset."""
+    """The model of a role in a phase: its settings, and the name, address, key variable and provider with their
+    origins. None: unset."""
 
     settings: ModelSettings
     name: Sourced | None
     address: Sourced | None
     key_env: Sourced | None
+    provider: NamedProvider | None
 
 
 def choose_model(company: CompanyConfig, phase: str, role: str, default: DefaultModel,
@@ -241,13 +283,35 @@ def choose_model(company: CompanyConfig, phase: str, role: str, default: Default
     ranked = (_Level(("phases", phase, "model"), company.phases[phase].model),
               _Level(("roles", role, "model"), company.roles[role].model), default, _Level(("model",), company.model))
 
+    def sources(field: str) -> Iterator[Sourced]:
+        return (said for level in ranked if (said := _say(level, field, authorship)))
+
     def source(field: str) -> Sourced | None:
         value = getattr(found, field)
-        if value is None:
-            return None
-        return next(said for level in ranked if (said := _say(level, field, authorship)) and said.value == value)
+        return None if value is None else next(said for said in sources(field) if said.value == value)
 
-    return ModelChoice(found, source("name"), source("base_url"), source("key_env"))
+    named = next(sources("name"), None)
+    name = named and Sourced(found.name or named.value, named.origin)
+    return ModelChoice(found, name, source("base_url"), source("key_env"),
+                       _named(found.provider, [*sources("provider"), *filter(None, [named])]))
+
+
+def choose_default(default: DefaultModel) -> ModelChoice:
+    """The default model by itself, for what is no role of a company."""
+    said = default.settings
+    found = said.model_copy(update=_at_provider(said.name, said.base_url, said.provider))
+    name = default.name and Sourced(found.name or default.name.value, default.name.origin)
+    words = [word for word in (default.provider, default.name) if word]
+    return ModelChoice(found, name, default.address, None, _named(found.provider, words))
+
+
+def _named(provider: str | None, said: Sequence[Sourced]) -> NamedProvider | None:
+    """The provider, with the first who says it, as itself or in a model's name."""
+    if provider is None:
+        return None
+    known = provider_of(provider)
+    words = (known.name, *known.aliases)
+    return NamedProvider(known, next(one.origin for one in said if one.value.partition("/")[0].lower() in words))
 
 
 def outward_settings(company: CompanyConfig) -> Iterator[tuple[str, ModelSettings]]:
@@ -256,9 +320,10 @@ def outward_settings(company: CompanyConfig) -> Iterator[tuple[str, ModelSetting
               **{f"roles.{name}.model": role.model for name, role in company.roles.items()},
               **{f"phases.{name}.model": phase.model for name, phase in company.phases.items()}}
     for path, model in levels.items():
-        is_file = (model.name or "").startswith("local:")
-        if model.key_env or is_file or (model.base_url and not is_loopback(model.base_url)):
-            yield path, model
+        placed = model.model_copy(update=_at_provider(model.name, model.base_url, model.provider))
+        is_file, address = (model.name or "").startswith("local:"), address_of(placed)
+        if model.key_env or is_file or (address and not is_loopback(address)):
+            yield path, placed
 
 
 class _Level(NamedTuple):
@@ -268,6 +333,6 @@ class _Level(NamedTuple):
 
 def _say(level: _Level | DefaultModel, field: str, authorship: Authorship) -> Sourced | None:
     if isinstance(level, DefaultModel):
-        return {"name": level.name, "base_url": level.address}.get(field)
+        return {"name": level.name, "base_url": level.address, "provider": level.provider}.get(field)
     value = getattr(level.model, field)
     return None if value is None else Sourced(value, authorship.origin(*level.path, field))

@@ -297,6 +297,8 @@ def _problem(error: ErrorDetails, path: KeyPath, names: list[str]) -> str:
             return f"{_excerpt(given)} is not possible here; {name_hint(str(given), allowed)}"
         case "bool_type":
             return f"{_excerpt(given)} is not a truth value; write `true` or `false`"
+        case "value_error" if path[-1] in ("extra_body", "headers"):  # which may hold a key
+            return str(error["ctx"]["error"])
         case _:
             message = error["msg"]
             return f"{message[:1].lower()}{message[1:]} (given: {_excerpt(given)})"

@@ -17,7 +17,15 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from chatdev.config.settings import DefaultModel, find_default_model, process_environ, read_dotenv, user_settings
+from chatdev.config.profiles import known_providers
+from chatdev.config.settings import (
+    ModelChoice,
+    choose_default,
+    find_default_model,
+    process_environ,
+    read_dotenv,
+    user_settings,
+)
 from chatdev.department import Table
 from chatdev.doctor.diagnosis import (
     Probe,
@@ -29,23 +37,24 @@ from chatdev.doctor.diagnosis import (
     success,
     version_of,
 )
-from chatdev.errors import ConsentMissing, MissingModel
+from chatdev.errors import ConfigError, ConsentMissing, MissingModel
 from chatdev.isolation.seccomp import confinement, system_call_filter
-from chatdev.llm.connection import LOCAL, why_unreachable
+from chatdev.llm.connection import LOCAL
 from chatdev.llm.local import weights
 from chatdev.llm.registry import DEFAULT_NAME, Models
+from chatdev.llm.served_models import why_unreachable
 from chatdev.origins import Origin, Sourced
 from chatdev.packages.index import Index
 from chatdev.packages.interpreter import interpreter
 from chatdev.packages.sources import Fetcher, sources
 from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
+from chatdev.runner.resources import settle_model
 from chatdev.sandbox import bubblewrap, cgroup, docker
 
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
 _ELSEWHERE = "choose another folder: --warehouse FOLDER"
 _SIGNS = "⇄ → ━ ✓ ✗ … naïve שלום 日本"  # what our own texts and those of models may hold
-_KEYS = ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY")
 _SMALL_PACKAGE = "colorama"  # one of our own dependencies
 
 
@@ -159,32 +168,43 @@ def _check_parsing() -> ProbeResult:
 
 
 def _check_key() -> ProbeResult:
-    """Whether a key is set, and where."""
+    """Which keys of providers are set, and where."""
     places = {"the environment": process_environ(), ".env": read_dotenv()}
-    for name in _KEYS:
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(key for provider in known_providers() for key in provider.keys):
         if place := next((place for place, variables in places.items() if variables.get(name)), None):
-            return success(f"{name} is set in {place}")
+            found.setdefault(place, []).append(name)
+    if found:
+        return success("; ".join(f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} set in {place}"
+                                 for place, names in found.items()))
     return absence("OPENAI_API_KEY is not set; a server of your own may need none", "export OPENAI_API_KEY=…")
 
 
 def _check_endpoint() -> ProbeResult:
     """Whether the endpoint that a run would ask answers within three seconds, and takes the key."""
-    default, models = find_default_model(user=user_settings()), open_models()
-    connection = models.connect(Sourced(DEFAULT_NAME, Origin.DEFAULT), default.address)
+    choice, models = choose_default(find_default_model(user=user_settings())), open_models()
     try:
+        connection = models.connect(Sourced(DEFAULT_NAME, Origin.DEFAULT), choice.address, None, choice.provider)
         allow_strangers(models, [connection])
-        place = models.endpoint(default.address)
-    except MissingModel:
+        place = models.endpoint(choice.address, None, choice.provider)
+    except MissingModel as missing:
+        if choice.provider:
+            return fault(str(missing))
         return absence("neither a key nor an address is set", "export OPENAI_BASE_URL=http://…/v1")
     except ConsentMissing:
         return fault(f"{connection}: not asked, because it needs your consent", "chatdev trust .env")
     if reason := why_unreachable(place):
-        return fault(f"{place.shown_address} {reason}", "check OPENAI_BASE_URL and OPENAI_API_KEY")
-    return success(f"{place.shown_address} answers; model {_model_of(default, models)}")
+        keys = choice.provider.provider.keys if choice.provider else ["OPENAI_BASE_URL and OPENAI_API_KEY"]
+        return fault(f"{place.shown_address} {reason}", f"check {' or '.join(keys) or 'whether it is started'}")
+    try:
+        name = _model_of(settle_model(choice, models), models)
+    except ConfigError as several:
+        return fault(f"{place.shown_address} answers; {several}")
+    return success(f"{place.shown_address} answers; model {name}")
 
 
-def _model_of(default: DefaultModel, models: Models) -> str:
-    return default.name.value if default.name else models.default_name(default.address)
+def _model_of(choice: ModelChoice, models: Models) -> str:
+    return choice.name.value if choice.name else models.default_name(choice.address, None, choice.provider)
 
 
 def _check_local_model() -> ProbeResult:
@@ -202,7 +222,7 @@ def _check_local_model() -> ProbeResult:
 
 def _how_to_choose_it() -> str:
     """What must be said for a run with the local model, where that is not what a run takes anyway."""
-    name = _model_of(find_default_model(user=user_settings()), open_models())
+    name = _model_of(choose_default(find_default_model(user=user_settings())), open_models())
     return "" if name == LOCAL else "; use it with --model local"
 
 

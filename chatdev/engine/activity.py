@@ -248,7 +248,7 @@ def result_to_json(result: ActivityResult) -> dict[str, Any]:
     match result:
         case Replied(reply, seconds):
             return {**fields_of(reply), "tool_calls": [fields_of(call) for call in reply.tool_calls],
-                    "usage": fields_of(reply.usage), "seconds": seconds}
+                    "usage": reply.usage.to_json(), "seconds": seconds}
         case ContextOverflowed(problem):
             return {"overflow": problem}
         case PhaseBudgetReached(problem):

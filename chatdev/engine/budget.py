@@ -13,7 +13,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from chatdev.config.phases import Limits
-from chatdev.config.profiles import ModelProfile, Price
+from chatdev.config.prices import FREE, Price
+from chatdev.config.profiles import ModelProfile
 from chatdev.errors import BudgetExhausted, ContextOverflow, ModelError, ModelRejected, UnusableReply
 from chatdev.llm.base import Model, Reply, Request, Usage
 from chatdev.llm.tokens import counts_exactly, likely_usage, prompt_tokens
@@ -21,7 +22,6 @@ from chatdev.llm.tokens import counts_exactly, likely_usage, prompt_tokens
 REPLY_TOKENS = 1024  # what must be left for a reply, or the call is not made; less, where the reply may only be shorter
 SHARE = 32_768  # tokens that a reply of unknown length may have at least, however many branches share what is left
 _DUST = 1e-9  # US dollars, lost in adding up
-FREE = Price(prompt=0, completion=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class CallEstimate:
     def wasted(self, usage: Usage) -> Spending:
         """Spending of a failed attempt; it counts as part of the call."""
         tokens = usage.prompt_tokens, usage.completion_tokens
-        return Spending(0, sum(tokens), None if self.price is None else self.price.cost(*tokens))
+        return Spending(0, sum(tokens), None if self.price is None else self.price.cost(*tokens, usage.cached_tokens))
 
     def within(self, cap: int | None) -> CallEstimate:
         """The call, if its reply can be no longer than `cap`."""
@@ -70,10 +70,10 @@ class CallEstimate:
         """Maximum reply tokens for `dollars`, after the prompt is paid."""
         if self.price is None:
             return 0
-        left = dollars - self.price.cost(self.prompt, 0)
-        if not self.price.completion:
+        left, each = dollars - self.price.cost(self.prompt, 0), self.price.at(self.prompt).completion
+        if not each:
             return math.inf if left >= 0 else -1
-        return math.floor(left * 1_000_000 / self.price.completion)
+        return math.floor(left * 1_000_000 / each)
 
 
 class LimitReached(Exception):
@@ -466,5 +466,5 @@ def usage_of(failure: ModelError) -> Usage:
 
 def spending_of(usage: Usage, profile: ModelProfile) -> Spending:
     """Spending of a call."""
-    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens)
+    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
     return Spending(1, usage.prompt_tokens + usage.completion_tokens, cost)

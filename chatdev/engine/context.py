@@ -72,6 +72,8 @@ class RoleModel:
     model: Model
     sampling: Sampling
     profile: ModelProfile
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of every request, beside those that say its place in the run."""
 
 
 class Toolbox(Protocol):

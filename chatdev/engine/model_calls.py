@@ -138,13 +138,14 @@ class ModelCalls:
     def _headers(self, agent: Agent, place: Place) -> dict[str, str]:
         values = {"Run": self.context.settings.name, "Company": self.context.company.company, "Phase": self.phase,
                   "Role": agent.role, "Activity": place}
-        return {f"X-ChatDev-{name}": short_name(quote(value, safe="#/ -._:", errors="replace"), _LONGEST_HEADER)
-                for name, value in values.items()}
+        return {**agent.role_model.headers,
+                **{f"X-ChatDev-{name}": short_name(quote(value, safe="#/ -._:", errors="replace"), _LONGEST_HEADER)
+                   for name, value in values.items()}}
 
     def _record(self, request: Request) -> dict[str, Any]:
         """The request as the journal keeps it: messages by hash, everything that shapes the reply, nothing secret."""
         hashes = [self._digests.get(message) or self._note(message) for message in request.messages]
-        return {"messages": hashes, "sampling": fields_of(request.sampling), "tools": [t.name for t in request.tools],
+        return {"messages": hashes, "sampling": request.sampling.to_json(), "tools": [t.name for t in request.tools],
                 "constraint": fields_of(request.constraint) if request.constraint else None}
 
     def _note(self, message: Message) -> str:
@@ -160,7 +161,8 @@ class ModelCalls:
         self.context.emit(ModelCalled(
             place, agent.role, reply.model or model.sampling.model, usage.prompt_tokens, usage.completion_tokens,
             replied.seconds, reply.retries, usage.estimated,
-            model.profile.cost(usage.prompt_tokens, usage.completion_tokens), replayed))
+            model.profile.cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens), replayed,
+            usage.cached_tokens, usage.reasoning_tokens))
 
 
 @dataclass(slots=True)

@@ -112,6 +112,7 @@ class Study:
     """A model of the caller's own, for the variants that name none; used by workers elsewhere it must be picklable."""
     trust: Trusted = False
     """Whose addresses and keys may be used, beside those on record on each machine (as `RunOptions.trust`)."""
+    provider: str | None = None
     named: frozenset[Variant] | None = None
     """The variants that this user has named (None: not known); no other one in the ledger is run."""
 
@@ -166,8 +167,8 @@ class Study:
 
     def _options(self, variant: Variant) -> RunOptions:
         """By which the models of a variant's runs are found."""
-        return RunOptions(model=variant.model or self.model, base_url=self.base_url, sandbox=self.sandbox,
-                          trust=self.trust)
+        return RunOptions(model=variant.model or self.model, provider=self.provider, base_url=self.base_url,
+                          sandbox=self.sandbox, trust=self.trust)
 
     def enter(self, ledger: Ledger, jobs: Sequence[Job]) -> int:
         """Enter the jobs that are not in the ledger yet; how many those are. Raises ConfigError when the study was
@@ -234,15 +235,16 @@ class Study:
         company = variant.load()
         inputs = {name: data for name, data in self.data.inputs(task).items() if name in company.config.inputs}
         return await company.arun(
-            task.description, name=task.name, inputs=inputs, model=variant.model or self.model, base_url=self.base_url,
-            warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install, runtime=self.conditions.runtime,
-            rate_limit=self.rate_limit, trust=self.trust, shared_budget=SHARED_BUDGET.get())
+            task.description, name=task.name, inputs=inputs, model=variant.model or self.model, provider=self.provider,
+            base_url=self.base_url, warehouse=warehouse, sandbox=self.sandbox, install=self.conditions.install,
+            runtime=self.conditions.runtime, rate_limit=self.rate_limit, trust=self.trust,
+            shared_budget=SHARED_BUDGET.get())
 
     async def _resume(self, stopped: Path, variant: Variant) -> Run:
         """A run that the study's budget stopped, to its end."""
-        return await aresume(stopped, company=variant.company, base_url=self.base_url, sandbox=self.sandbox,
-                             model=self.model, install=self.conditions.install, rate_limit=self.rate_limit,
-                             trust=self.trust, shared_budget=SHARED_BUDGET.get())
+        return await aresume(stopped, company=variant.company, provider=self.provider, base_url=self.base_url,
+                             sandbox=self.sandbox, model=variant.model or self.model, install=self.conditions.install,
+                             rate_limit=self.rate_limit, trust=self.trust, shared_budget=SHARED_BUDGET.get())
 
     async def _measure(self, task: Task, folder: Path, embedder: Any) -> Row:
         sandbox = find_sandbox(self.sandbox or "bubblewrap")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from chatdev.errors import ConfigError
+from chatdev.plain_values import fields_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,17 @@ class Sampling:
     top_p: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    reasoning_effort: str | None = None
+    extra_body: Mapping[str, Any] | None = None
+    """Further fields of the request; they decide none of those that are ours."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The values as a record holds them; those that came later are in it only where they are set."""
+        return {name: value for name, value in fields_of(self).items() if value is not None or name not in _LATER}
+
+
+_LATER = ("reasoning_effort", "extra_body", "cached_tokens", "reasoning_tokens")
+"""Fields that records got when there were many without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +120,23 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call; `estimated` when the server did not count them."""
+    """Tokens of one call; `estimated` when the server did not count them. `cached_tokens` are those of the prompt that
+    the server had kept from earlier calls, `reasoning_tokens` those of the completion that are thoughts."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
     estimated: bool = False
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as a record holds them; those that came later are in it only where there are some."""
+        return {name: value for name, value in fields_of(self).items() if value or name not in _LATER}
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens,
-                     self.estimated or other.estimated)
+                     self.estimated or other.estimated, self.cached_tokens + other.cached_tokens,
+                     self.reasoning_tokens + other.reasoning_tokens)
 
 
 @dataclass(frozen=True, slots=True)

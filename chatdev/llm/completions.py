@@ -7,10 +7,11 @@ import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
+from chatdev.llm.reported_usage import usage_of
 from chatdev.llm.tokens import ReplyGauge, likely_usage
 from chatdev.plain_values import encodable_text, short_name
 from chatdev.secrets import StreamScrubber
@@ -18,7 +19,6 @@ from chatdev.secrets import StreamScrubber
 _LENGTH = ("length", "max_tokens")
 _ASIDE = ("reasoning_content", "reasoning")  # where servers put what a model thinks before it answers
 _PIECE, _CALL = 16, 1000  # bytes that we take to keep a piece of text, and a tool call
-_MOST_TOKENS = 10**9  # that one call can have taken; whoever counts more does not count tokens
 _LONGEST = 400  # characters of a model's name, and of the id and name of a call; some ids are more than a number
 
 
@@ -29,13 +29,15 @@ def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
     settings = {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": request.longest_reply,
                 "seed": sampling.seed}
     body.update({name: value for name, value in settings.items() if value is not None})
+    if sampling.reasoning_effort is not None:
+        body["reasoning_effort"] = sampling.reasoning_effort
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
     if request.constraint:
         body |= _constraint(request.constraint, grammar=grammar)
     if request.streams:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
-    return body
+    return {**sampling.extra_body, **body} if sampling.extra_body else body
 
 
 def _constraint(constraint: Constraint, *, grammar: bool) -> dict[str, Any]:
@@ -141,14 +143,8 @@ def _id_of(call: Mapping[str, Any], number: int) -> str:
 
 def server_usage(data: Any) -> Usage | None:
     """The server's count in a completion, whatever else is in it; None when it cannot be one."""
-    usage = data.get("usage") if isinstance(data, Mapping) else None
-    prompt, completion = (usage.get(f"{kind}_tokens") if isinstance(usage, Mapping) else None
-                          for kind in ("prompt", "completion"))
-    return Usage(prompt, completion) if _is_count(prompt) and _is_count(completion) else None
-
-
-def _is_count(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    found = data.get("usage") if isinstance(data, Mapping) else None
+    return usage_of(found) if isinstance(found, Mapping) else None
 
 
 @dataclass(slots=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import http
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import unquote, urlsplit
 
 from chatdev.errors import ConfigError, ConsentMissing, MissingModel
 from chatdev.origins import Origin, Sourced, has_user, is_loopback, may_send, without_user
-from chatdev.secrets import keep_address, keep_secret, scrub
+from chatdev.providers import NamedProvider, Provider
+from chatdev.secrets import keep_address, keep_secret
 
 LOCAL = "local"
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -20,6 +20,7 @@ _AZURE_VERSION = "2024-10-21"
 NO_MODEL = """no model can be reached. Do one of these:
   - set OPENAI_API_KEY (and --model NAME), for OpenAI;
   - set OPENAI_BASE_URL or --base-url, for any OpenAI-compatible server;
+  - give --provider NAME (anthropic, gemini, ollama, …; `chatdev model providers` lists them) with its key;
   - run `chatdev model pull` once, for the small local model (1.1 GB, needs no key)."""
 
 
@@ -47,6 +48,7 @@ class Connection:
     withheld: Key | None = None
     """A key that there is, but that does not belong to the address."""
     azure: bool = False
+    provider: Provider | None = None
 
     @property
     def is_local_model(self) -> bool:
@@ -106,15 +108,19 @@ class KeyRing:
         self._places = {Origin.ENVIRONMENT: process, Origin.DOTENV: folder}
         self._given = Key("", Origin.FLAG, given) if given else None
 
-    def connect(self, address: Sourced | None, key_env: Sourced | None) -> Connection:
-        """The connection to an address (None: what the variables say, else OpenAI) with the key in `key_env` (None:
-        the usual ones). Nothing is sent."""
-        azure = None if key_env else self._azure(address)
+    def connect(self, address: Sourced | None, key_env: Sourced | None,
+                named: NamedProvider | None = None) -> Connection:
+        """The connection to an address (None: the provider's, else what the variables say, else OpenAI) with the key in
+        `key_env` (None: the provider's, else the usual ones). Nothing is sent. Raises MissingModel where the provider's
+        address stands in a variable that is not set."""
+        if named and named.provider.dialect == "openai":
+            return self._at_provider(address or Sourced(named.provider.url, named.origin), key_env, named)
+        azure = self._named_azure(address) if named else None if key_env else self._azure(address)
         if azure:
-            return self._with_key(azure, None, (AZURE_KEY_VARIABLE, KEY_VARIABLE), azure=True)
+            return self._with_key(azure, key_env, (AZURE_KEY_VARIABLE, KEY_VARIABLE), azure=True)
         if address is None:
             address = next(self.of(URL_VARIABLE), Sourced(OPENAI, Origin.DEFAULT))
-        return self._with_key(address, key_env, (key_env.value if key_env else KEY_VARIABLE,))
+        return self._with_key(address, key_env, (KEY_VARIABLE,))
 
     def is_set(self, *variables: str) -> bool:
         """Whether a key was given or one of the variables has a value."""
@@ -133,13 +139,32 @@ class KeyRing:
         found = self.of(AZURE_URL_VARIABLE)
         return next((one for one in found if address is None or one.origin.is_users), None)
 
-    def _with_key(self, address: Sourced, key_env: Sourced | None, variables: Sequence[str], *,
-                  azure: bool = False) -> Connection:
+    def _named_azure(self, address: Sourced | None) -> Sourced:
+        """Azure's address, where Azure is named as the provider."""
+        if found := address or next(self.of(AZURE_URL_VARIABLE), None):
+            return found
+        raise MissingModel(f"{AZURE_URL_VARIABLE} is not set, which the provider azure needs; set it to the address of "
+                           "your resource, e.g. https://NAME.openai.azure.com, or give --base-url")
+
+    def _at_provider(self, address: Sourced, key_env: Sourced | None, named: NamedProvider) -> Connection:
+        provider = named.provider
+        found = self._with_key(address, key_env, provider.keys, named=True)
+        if key_env is None and provider.keys and (found.key or provider.needs_key) and not is_official(address.value):
+            variable = found.key.variable if found.key else provider.keys[0]
+            found = replace(found, named_by=Sourced(variable, named.origin) if variable else None)
+        return replace(found, provider=provider)
+
+    def _with_key(self, address: Sourced, key_env: Sourced | None, usual: Sequence[str], *, azure: bool = False,
+                  named: bool = False) -> Connection:
+        """`named`: the usual variables are those of a provider that is named."""
         belongs_to = Origin.DEFAULT if is_official(address.value) else address.origin
+        variables = (key_env.value,) if key_env else usual
         keys = [Key(name, one.origin, one.value) for name in variables for one in self.of(name)]
         if self._given and not key_env:
             keys.insert(0, self._given)
-        key = next((key for key in keys if may_send(key.origin, belongs_to, named=key_env is not None)), None)
+        named = named or key_env is not None
+        key = next((key for key in keys
+                    if may_send(key.origin, belongs_to, named=named and key is not self._given)), None)
         return Connection(address, key, key_env, withheld=None if key or not keys else keys[0], azure=azure)
 
 
@@ -149,8 +174,10 @@ def open_endpoint(connection: Connection, api_version: str | None, longest: floa
         raise MissingModel(lack)
     address = None if connection.address.origin is Origin.DEFAULT else connection.address.value
     version = (api_version or _AZURE_VERSION) if connection.azure else None
+    headers = connection.provider.list_headers if connection.provider else {}
     return Endpoint(address, connection.key.value if connection.key else "", api_version=version, longest=longest,
-                    foreign=connection.is_foreign)
+                    foreign=connection.is_foreign, list_headers=headers,
+                    key_variable=(connection.key and connection.key.variable) or KEY_VARIABLE)
 
 
 def _lack(connection: Connection) -> str:
@@ -161,11 +188,21 @@ def _lack(connection: Connection) -> str:
                 f"{address.origin.value} names; set both in one place, or give the address yourself (--base-url)")
     if connection.key:
         return ""
+    provider = connection.provider
+    if provider and connection.named_by and connection.named_by.value in provider.keys:
+        return "" if is_loopback(address.value) or has_user(address.value) else _key_missing_text(provider)
+    if provider and provider.needs_key and is_official(address.value):
+        return _key_missing_text(provider)
     if connection.named_by:
         return f"the environment variable {connection.named_by.value} that holds the key of this model is not set"
     if connection.azure:
         return f"{AZURE_URL_VARIABLE} is set, but no key for it; set {AZURE_KEY_VARIABLE}"
     return NO_MODEL if address.origin is Origin.DEFAULT else ""
+
+
+def _key_missing_text(provider: Provider) -> str:
+    return (f"{' or '.join(provider.keys)} is not set, which holds the key for the provider {provider.name}; set it, "
+            f"e.g. export {provider.keys[0]}=…, or name another variable as the model's `key_env`")
 
 
 def refuse_strangers(connection: Connection, allowed: frozenset[Origin]) -> None:
@@ -177,13 +214,11 @@ def refuse_strangers(connection: Connection, allowed: frozenset[Origin]) -> None
                              "takes your consent")
 
 
-# Endpoint of a model: its address, its hidden key, and whether a server answers.
+# Endpoint of a model: its address and its hidden key.
 
 LONGEST_REPLY = 3600.0  # seconds; a small model may write for half an hour
 OPENAI = "https://api.openai.com/v1"
-PROBE_SECONDS = 3.0
 _SERVER = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\[\]:\\]+)(?::\d*)?")
-_REFUSED = (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +237,10 @@ class Endpoint:
     foreign: bool = False
     """Whether a stranger names it, with the user's consent: the headers that the user's environment adds to every
     request (OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID) stay out."""
+    key_variable: str = KEY_VARIABLE
+    """Where the key is from, for whoever has to correct it."""
+    list_headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Further headers of a request for its list of models; `{key}` stands for the key."""
 
     def __post_init__(self) -> None:
         keep_secret(self.key)
@@ -261,36 +300,6 @@ def _is_known_to_the_client(url: str) -> bool:
         return URL(url).host == urlsplit(url).hostname
     except ValueError:
         return False
-
-
-def why_unreachable(endpoint: Endpoint, seconds: float = PROBE_SECONDS) -> str | None:
-    """None when the endpoint answers, else why it is of no use. Only its list of models is asked for, which costs
-    nothing; a server that has none, and says so, is there."""
-    import httpx2
-
-    from chatdev.llm.guarded_answer import leads_to
-
-    try:
-        with (httpx2.Client(timeout=seconds, trust_env=not endpoint.is_local, auth=endpoint.user) as client,
-              client.stream("GET", _models_address(endpoint), headers=key_header(endpoint)) as response):
-            status, location = response.status_code, response.headers.get("location")  # what it says is not read
-            elsewhere = leads_to(str(response.url), location) if response.has_redirect_location and location else None
-    except httpx2.TimeoutException:
-        return f"does not answer within {seconds:g} seconds"
-    except (httpx2.RequestError, httpx2.InvalidURL) as error:
-        return scrub(f"cannot be reached ({error or type(error).__name__})")
-    if elsewhere:
-        return f"sends its callers on to {elsewhere} ({status})"
-    if status in _REFUSED:
-        return f"refuses {'the key' if endpoint.key else 'to answer without a key'} ({status})"
-    if status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
-        return f"is in trouble ({status})"
-    return None
-
-
-def _models_address(endpoint: Endpoint) -> str:
-    base = (endpoint.address or OPENAI).rstrip("/")
-    return f"{base}/openai/models?api-version={endpoint.api_version}" if endpoint.api_version else f"{base}/models"
 
 
 def key_header(endpoint: Endpoint) -> dict[str, str]:

@@ -40,7 +40,7 @@ _HINTS = {"stream_options": ("stream_options",), "stream": ("stream", "streaming
           "response_format": ("response_format", "json_schema", "json schema"),
           "grammar": ("grammar",), "seed": ("seed",)}
 # These shape the reply: they are left out where the model has no such parameter, but a wrong value is reported.
-_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens")
+_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort")
 _HAS_NONE = re.compile(r"unsupported|not support|unrecognized|unknown|unexpected|extra (inputs|fields)|not allowed|"
                        r"not permitted|deprecated|only the default|(for|with) this model")
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
@@ -91,10 +91,12 @@ class Complaint:
         """Message of the server, cut to a readable length."""
         return self.text[:SHOWN]
 
-    def failure(self, model: str, url: str, *, tools: bool, pictures_for: str | None = None) -> Exception:
+    def failure(self, model: str, url: str, *, tools: bool, pictures_for: str | None = None,
+                key: str = "OPENAI_API_KEY") -> Exception:
         """Meaning of a failure: Transient, or the error of a request that no retry helps, with the fix.
 
-        `tools` says that the request offered native tools, `pictures_for` to which role it showed pictures.
+        `tools` says that the request offered native tools, `pictures_for` to which role it showed pictures, `key` which
+        variable holds the key.
         """
         if self._too_long():
             return ContextOverflow(f"the request does not fit the model's context window: {self.shown_text}")
@@ -110,11 +112,11 @@ class Complaint:
         if tools and self.status not in (401, 403) and _NO_TOOLS.search(self.text[:_SEARCHED].lower()):
             return ModelRejected(f"the model {model!r} takes no native tool calls ({self.shown_text}); set "
                                  "`native_tools: false` in its profile under `models` in the settings file")
-        return ModelRejected(f"the server at {url} {self._what_is_refused(model)}")
+        return ModelRejected(f"the server at {url} {self._what_is_refused(model, key)}")
 
-    def _what_is_refused(self, model: str) -> str:
+    def _what_is_refused(self, model: str, key: str) -> str:
         if self.status in (401, 403):
-            return f"refuses the key ({self.status}: {self.shown_text}); check OPENAI_API_KEY"
+            return f"refuses the key ({self.status}: {self.shown_text}); check {key}"
         if self.status == 404:
             return f"knows no model {model!r} ({self.shown_text}); check --model and --base-url"
         return f"refuses the request ({self.status}: {self.shown_text})"

@@ -201,7 +201,7 @@ class OpenAIModel:
         complaint = Complaint(status, body, message, retry_after_seconds(retry_after))
         pictures_for = request.headers.get("X-ChatDev-Role", "ROLE") if request.shows_pictures else None
         return complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools),
-                                 pictures_for=pictures_for)
+                                 pictures_for=pictures_for, key=self.endpoint.key_variable)
 
     def _line(self) -> _Line:
         loop = asyncio.get_running_loop()

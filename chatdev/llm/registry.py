@@ -18,14 +18,17 @@ from chatdev.llm.connection import (
     Connection,
     Endpoint,
     KeyRing,
+    is_official,
     open_endpoint,
     refuse_strangers,
 )
 from chatdev.llm.failures import LONGEST_WAIT, Sleep
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.rate import RateLimit
+from chatdev.llm.served_models import served_models
 from chatdev.origins import Origin, Sourced
 from chatdev.paths import expand_home
+from chatdev.providers import NamedProvider
 from chatdev.secrets import keep_secret
 
 RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
@@ -54,21 +57,22 @@ class Models:
         self._keys = KeyRing(environment, folder, key)
         self._allowed: frozenset[Origin] = frozenset()
         self._models: dict[tuple[str | None, ...], Model] = {}
+        self._served: dict[tuple[str | None, str], list[str]] = {}
 
     def allow(self, strangers: Iterable[Origin]) -> None:
         """Take from now on what these name: the user consents."""
         self._allowed |= frozenset(strangers)
 
     def get(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
-            key_env: Sourced | str | None = None) -> tuple[Model, str]:
+            key_env: Sourced | str | None = None, provider: NamedProvider | None = None) -> tuple[Model, str]:
         """A model and the name it goes by: `local`, `local:PATH.gguf`, or a name of an OpenAI-compatible endpoint. A
         plain text is the caller's own word.
 
-        Without a name it is the given model, else the endpoint's default when a key or an address is set, else the
-        local model. Raises MissingModel when none is there, ConsentMissing for what a stranger names.
+        Without a name it is the given model, else the endpoint's default when a key, an address or a provider is set,
+        else the local model. Raises MissingModel when none is there, ConsentMissing for what a stranger names.
         """
-        wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
-        if (connection := self.connect(wanted, base_url, key_env)) is None:
+        wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env, provider), Origin.DEFAULT)
+        if (connection := self.connect(wanted, base_url, key_env, provider)) is None:
             return self._given_model(), wanted.value
         refuse_strangers(connection, self._allowed)
         if connection.is_local_model:
@@ -80,14 +84,27 @@ class Models:
         return made, wanted.value
 
     def connect(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
-                key_env: Sourced | str | None = None) -> Connection | None:
+                key_env: Sourced | str | None = None, provider: NamedProvider | None = None) -> Connection | None:
         """Connection that `get` would use, without checking or using it; None for the given model."""
-        wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env), Origin.DEFAULT)
+        wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env, provider), Origin.DEFAULT)
         if self._given is not None and wanted.value == self._given_name:
             return None
         if wanted.value == LOCAL or wanted.value.startswith(f"{LOCAL}:"):
             return Connection(wanted)
-        return self._keys.connect(_with_origin(base_url), _with_origin(key_env))
+        return self._keys.connect(_with_origin(base_url), _with_origin(key_env), provider)
+
+    def served(self, base_url: Sourced | None, key_env: Sourced | None, provider: NamedProvider | None) -> list[str]:
+        """The models that a server has which is asked without the name of one; empty where that is decided already (the
+        given or the local model, OpenAI's own server, Azure's deployments), and where it does not say."""
+        connection = self.connect(None, base_url, key_env, provider)
+        if connection is None or connection.is_local_model or connection.azure or is_official(connection.address.value):
+            return []
+        refuse_strangers(connection, self._allowed)
+        endpoint = self._open(connection)
+        key = (endpoint.url, endpoint.key)
+        if key not in self._served:
+            self._served[key] = served_models(endpoint)
+        return self._served[key]
 
     async def close(self) -> None:
         """Close every model."""
@@ -100,19 +117,22 @@ class Models:
             self._models[key] = make()
         return self._models[key]
 
-    def default_name(self, base_url: Sourced | str | None, key_env: Sourced | str | None = None) -> str:
+    def default_name(self, base_url: Sourced | str | None, key_env: Sourced | str | None = None,
+                     provider: NamedProvider | None = None) -> str:
         """The model that is taken where none is named."""
         if self._given_name is not None:
             return self._given_name
         key = _with_origin(key_env)
-        if base_url or self._keys.is_set(key.value if key else KEY_VARIABLE, URL_VARIABLE, AZURE_URL_VARIABLE):
+        variables = (key.value if key else KEY_VARIABLE, URL_VARIABLE, AZURE_URL_VARIABLE)
+        if base_url or provider or self._keys.is_set(*variables):
             return DEFAULT_NAME
         return LOCAL
 
-    def endpoint(self, base_url: Sourced | str | None, key_env: Sourced | str | None = None) -> Endpoint:
+    def endpoint(self, base_url: Sourced | str | None, key_env: Sourced | str | None = None,
+                 provider: NamedProvider | None = None) -> Endpoint:
         """Endpoint of every model but the local one. Raises MissingModel without an address, ConsentMissing for one
         that a stranger names."""
-        connection = self._keys.connect(_with_origin(base_url), _with_origin(key_env))
+        connection = self._keys.connect(_with_origin(base_url), _with_origin(key_env), provider)
         refuse_strangers(connection, self._allowed)
         return self._open(connection)
 

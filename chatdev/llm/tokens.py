@@ -14,6 +14,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -51,11 +52,17 @@ def count_tokens(text: str, model: str = "") -> int:
 
 def counts_exactly(model: str) -> bool:
     """Whether `model` has the vocabulary that its texts are counted with here."""
-    return model.startswith(_EXACT)
+    return _own_name(model).startswith(_EXACT)
+
+
+def _own_name(model: str) -> str:
+    """The name without a gateway's prefixes."""
+    return model.rpartition("/")[2].lower()
 
 
 def _vocabulary(model: str) -> str:
-    older = model == "gpt-4" or model.startswith(_OLDER)
+    name = _own_name(model)
+    older = name == "gpt-4" or name.startswith(_OLDER)
     return "cl100k_base" if older else "o200k_base"
 
 
@@ -132,7 +139,7 @@ def likely_usage(reported: Usage | None, request: Request, said: str, calls: Ite
     completion = _likely_tokens(reported.completion_tokens, said, request.sampling.model)
     if (prompt, completion) == (reported.prompt_tokens, reported.completion_tokens):
         return reported
-    return Usage(prompt, completion, estimated=True)
+    return replace(reported, prompt_tokens=prompt, completion_tokens=completion, estimated=True)
 
 
 def _likely_tokens(reported: int, said: str, model: str) -> int:

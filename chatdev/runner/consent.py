@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.load import dump, load_company
-from chatdev.config.profiles import ModelSettings
+from chatdev.config.profiles import ModelSettings, find_provider, provider_of
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import (
     MODEL_VARIABLE,
@@ -256,6 +256,10 @@ def _describe(settings: ModelSettings) -> str:
     words = [f"model {settings.name}" if settings.name else "the default model"]
     if settings.base_url:
         words.append(f"at {without_user(settings.base_url)}")
+    if settings.provider:
+        keys = provider_of(settings.provider).keys
+        words.append(f"of the provider {settings.provider}")
+        words += [f"with the key in your variable {' or '.join(keys)}"] * bool(keys)
     if settings.key_env:
         words.append(f"with the key in your variable {settings.key_env}")
     return " ".join(words)
@@ -268,8 +272,10 @@ def dotenv_stranger(folder: Path | None = None) -> Stranger:
     variables = {name: value for name, value in read_dotenv(folder).items() if value}
     addresses = {name: variables[name] for name in (URL_VARIABLE, AZURE_URL_VARIABLE) if name in variables}
     model = variables.get(MODEL_VARIABLE, "")
-    files = {MODEL_VARIABLE: model} if model.startswith("local:") else {}
-    keys = [name for name in (KEY_VARIABLE, AZURE_KEY_VARIABLE) if name in variables]
+    provider = find_provider(model.partition("/")[0]) if "/" in model else None
+    files = {MODEL_VARIABLE: model} if model.startswith("local:") or provider else {}
+    keys = [name for name in dict.fromkeys((KEY_VARIABLE, AZURE_KEY_VARIABLE, *(provider.keys if provider else ())))
+            if name in variables]
     names = [*(f"{name}={without_user(address)}" for name, address in addresses.items()),
              *(f"{name}={file}" for name, file in files.items())]
     names.append(f"with its own {' and '.join(keys)}" if keys else "without a key of its own: none of yours goes there")

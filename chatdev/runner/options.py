@@ -181,6 +181,7 @@ class Options(TypedDict, total=False):
     name: str | None
     org: str | None
     model: str | Model | None
+    provider: str | None
     base_url: str | None
     api_key: str | None
     trust: bool | Collection[str]
@@ -216,6 +217,9 @@ class RunOptions:
     model: str | Model | None = None
     """The default model: a name, or any object that is a `Model` (a journal keeps only its name, so that `resume` needs
     the object again)."""
+    provider: str | None = None
+    """Who is asked, by a name of `models.yaml`: it gives the address and the variable of the key. A name of a model may
+    begin with it (`anthropic/claude-sonnet-4-6`) where no address is given."""
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     """Goes before the key in the environment; it is a secret and shows in no journal, error or log."""

@@ -210,7 +210,7 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     order = _complete_order(replace(before, company=_dump_without_secrets(company)), equipment, resources)
     past = replace(past, differing="perform" if choices.from_here else "refuse",
                    changed=order.company != before.company,
-                   any_model=bool(options.model or options.base_url) or past.recorded.models_vary)
+                   any_model=bool(options.model or options.provider or options.base_url) or past.recorded.models_vary)
     return RunPlan(company, order, _inputs_of(order, company), equipment, folder=folder, past=past,
                    notes=(*note, *restored.notes))
 

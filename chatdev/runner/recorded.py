@@ -16,9 +16,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from chatdev.config.load import is_installed, load_company
-from chatdev.config.profiles import ModelProfile
+from chatdev.config.profiles import ModelProfile, find_provider
 from chatdev.config.schema import CompanyConfig
-from chatdev.config.settings import MODEL_VARIABLE, URL_VARIABLE, UserSettings, process_environ
+from chatdev.config.settings import (
+    MODEL_VARIABLE,
+    URL_VARIABLE,
+    UserSettings,
+    find_default_model,
+    process_environ,
+)
 from chatdev.engine.activity import (
     ContextOverflowed,
     Finished,
@@ -393,7 +399,7 @@ _FITTING: Mapping[Any, Callable[[Any, Sequence[Any]], bool]] = {
 
 # What a session takes over from an earlier one.
 
-RESTORED_OPTIONS = ("model", "base_url", "sandbox", "language", "install", "runtime")
+RESTORED_OPTIONS = ("model", "provider", "base_url", "sandbox", "language", "install", "runtime")
 """The options that an order keeps."""
 _ADDRESSES = (URL_VARIABLE, "AZURE_OPENAI_ENDPOINT")
 _DEFAULT_SANDBOX = "bubblewrap"
@@ -411,7 +417,8 @@ def restore_options(recorded: Mapping[str, Any], given: RunOptions, user: UserSe
     address or a file that only the user can name."""
     runtime, withheld = _runtime(recorded.get("runtime"), given, user)
     notes = (_other_sandbox(recorded.get("sandbox"), given, user), withheld)
-    options = replace(given, model=given.model or _model(recorded, user), base_url=_address(recorded, given, user),
+    options = replace(given, model=given.model or _model(recorded, given, user),
+                      provider=_provider(recorded, given, user), base_url=_address(recorded, given, user),
                       language=given.language or recorded.get("language"),
                       install=given.install or _install(recorded.get("install"), user), runtime=runtime)
     return Restored(options, tuple(note for note in notes if note))
@@ -445,20 +452,36 @@ def _install(recorded: str | None, user: UserSettings) -> Any:
     return strictest_policy(recorded, user.install)
 
 
-def _model(recorded: Mapping[str, Any], user: UserSettings) -> str | None:
-    """The model's name. Raises ConfigError for a file that the user's own settings do not name."""
+def _model(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings) -> str | None:
+    """The model's name. Raises ConfigError for a file, or a provider in the name, that the user's own settings do not
+    name."""
     name: str | None = recorded.get("model")
     own = (process_environ().get(MODEL_VARIABLE), user.model)
+    place = find_default_model(name, given.base_url, given.provider, user=user)
+    if name is not None and place.address is place.provider is None and recorded.get("base_url") is None \
+            and recorded.get("provider") is None and name not in own and find_provider(name.partition("/")[0]):
+        raise ConfigError(f"the run's model is {name!r}, and a record cannot choose a provider; if prompts and your "
+                          f"key may go there, say so: --model {name}")
     if name is not None and name.startswith(f"{LOCAL}:") and name not in own:
         raise ConfigError(f"the run's model is a file, {name.removeprefix(f'{LOCAL}:')!r}, and a record cannot have "
                           f"one read; if you trust this file, say so: --model {name}")
     return name
 
 
+def _provider(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings) -> str | None:
+    """The provider that is asked. Raises ConfigError for one that only the record has."""
+    provider: str | None = recorded.get("provider")
+    if given.provider or given.base_url or given.own_model is not None or provider in (None, user.provider):
+        return given.provider
+    raise ConfigError(f"the run asked the provider {provider!r}, which its journal says and your own settings do not. "
+                      f"Prompts and your key would go there: if that is right, give --provider {provider}; else give "
+                      "another one, or an address")
+
+
 def _address(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings) -> str | None:
     """The address that is asked. Raises ConfigError for one that only the record has."""
     address: str | None = recorded.get("base_url")
-    if given.base_url or address is None or given.own_model is not None:
+    if given.base_url or given.provider or address is None or given.own_model is not None:
         return given.base_url
     environment = process_environ()
     if address in (*(environment.get(name) for name in _ADDRESSES), user.base_url):

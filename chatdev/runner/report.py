@@ -54,6 +54,10 @@ class RunUsage:
     estimated: bool = False
     retries: int = 0
     seconds: float = 0.0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+    unpriced: list[str] = field(default_factory=list)
+    """The models whose price is unknown."""
 
     def add(self, event: Event) -> None:
         """Count a `ModelCalled`; other events are none of its business."""
@@ -65,6 +69,10 @@ class RunUsage:
         self.cost = None if self.cost is None or event.cost is None else self.cost + event.cost
         self.estimated = self.estimated or event.estimated
         self.retries += event.retries
+        if event.cost is None and event.model not in self.unpriced:
+            self.unpriced.append(event.model)
+        self.cached_tokens += event.cached_tokens
+        self.reasoning_tokens += event.reasoning_tokens
 
 
 @dataclass(slots=True)
@@ -216,7 +224,9 @@ def describe_usage(usage: RunUsage) -> str:
     """Spending of a run, in words."""
     failed = f" (failed attempts: {usage.retries})" if usage.retries else ""
     estimated = " (partly estimated)" if usage.estimated else ""
-    tokens = f"{usage.prompt_tokens} tokens in, {usage.completion_tokens} out{estimated}"
+    cached = f" ({usage.cached_tokens} of them cached)" if usage.cached_tokens else ""
+    thoughts = f" ({usage.reasoning_tokens} of them thoughts)" if usage.reasoning_tokens else ""
+    tokens = f"{usage.prompt_tokens} tokens in{cached}, {usage.completion_tokens} out{thoughts}{estimated}"
     return f"{count_noun(usage.calls, 'call')}{failed}, {tokens}, {money(usage.cost)}, {usage.seconds:.1f} s"
 
 

@@ -3,6 +3,7 @@ first paid call."""
 
 from __future__ import annotations
 
+import json
 import resource
 import shlex
 import stat
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from chatdev.config.phases import Limits, names_read
-from chatdev.config.profiles import ModelProfile, profile_for
+from chatdev.config.profiles import ModelProfile, ModelSettings, choose_served, profile_for, refuse_unknown_profile
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import (
     Authorship,
@@ -28,6 +29,7 @@ from chatdev.config.settings import (
     UserSettings,
     choose_model,
     find_default_model,
+    profile_of_settings,
     user_settings,
 )
 from chatdev.engine.activity import Replied, result_from_json
@@ -44,6 +46,7 @@ from chatdev.mcp.servers import ToolServers
 from chatdev.origins import Origin, Sourced
 from chatdev.packages.supply import Supply
 from chatdev.paths import settings_file, working_folder
+from chatdev.providers import NamedProvider
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
 from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions
@@ -138,12 +141,13 @@ class RoleModels:
         """Connection (address and key) of every role's model in every phase, without using it; None for a model
         object."""
         choices = {(phase, role): self._choose(phase, role) for phase, role in self._all_roles()}
-        return {key: self.models.connect(one.name, one.address, one.key_env) for key, one in choices.items()}
+        return {key: self.models.connect(one.name, one.address, one.key_env, one.provider)
+                for key, one in choices.items()}
 
     def model_name(self, phase: str, role: str) -> str:
         """Name of the model of `role` in `phase`."""
         choice = self._choose(phase, role)
-        return choice.settings.name or self.models.default_name(choice.address, choice.key_env)
+        return choice.settings.name or self.models.default_name(choice.address, choice.key_env, choice.provider)
 
     def _all_roles(self) -> Iterator[tuple[str, str]]:
         for name, phase in self.company.phases.items():
@@ -161,12 +165,33 @@ class RoleModels:
         return [found[name] for name in sorted(found)]
 
     def _make(self, choice: ModelChoice) -> RoleModel:
-        settings = choice.settings
-        model, name = self.models.get(choice.name, choice.address, choice.key_env)
-        profile = profile_for(name, self.profiles)
+        settled = settle_model(choice, self.models)
+        if settled != choice and choice.name == self.default.name:
+            self.default = replace(self.default, name=settled.name)
+        settings = settled.settings
+        model, name = self.models.get(settled.name, settled.address, settled.key_env, settled.provider)
+        profile = find_profile(settings, name, self.profiles)
         sampling = Sampling(name, settings.temperature, settings.top_p, profile.longest(settings.max_tokens),
-                            settings.seed)
-        return RoleModel(model, sampling, profile)
+                            settings.seed, settings.reasoning_effort or profile.reasoning_effort,
+                            settings.extra_body or profile.extra_body)
+        return RoleModel(model, sampling, profile, {**(profile.headers or {}), **(settings.headers or {})})
+
+
+def settle_model(choice: ModelChoice, models: Models) -> ModelChoice:
+    """The choice with a model that its server has, where nobody names one: the server is asked for its list. Raises
+    ConfigError where it has several."""
+    if choice.name and choice.name.origin is not Origin.DEFAULT:
+        return choice
+    served = models.served(choice.address, choice.key_env, choice.provider)
+    return replace(choice, name=Sourced(choose_served(served, DEFAULT_NAME), Origin.DEFAULT)) if served else choice
+
+
+def find_profile(settings: ModelSettings, name: str, own: Sequence[ModelProfile]) -> ModelProfile:
+    """The profile of a resolved model that goes by this name. Raises ConfigError where nobody knows the model whose
+    profile it is to have."""
+    if settings.profile:
+        refuse_unknown_profile(settings.profile, own)
+    return profile_of_settings(settings.model_copy(update={"name": name}), own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +239,10 @@ def refuse_blind(role_models: RoleModels, images: Collection[str]) -> None:
 def find_role_models(word: CompanyWord, options: RunOptions, user: UserSettings, models: Models) -> RoleModels:
     """Which model each role of a company has; none is opened. Raises ConfigError."""
     name = None if options.model is None else model_name(options.model)
-    default = find_default_model(name, options.base_url, user=user)
+    default = find_default_model(name, options.base_url, options.provider, user=user)
     if not (default.name or word.config.model.name):
-        default = replace(default, name=Sourced(models.default_name(default.address), Origin.DEFAULT))
+        named = models.default_name(default.address or default.provider)
+        default = replace(default, name=Sourced(named, Origin.DEFAULT))
     return RoleModels(word.config, default, models, user.models, word.authorship)
 
 
@@ -254,7 +280,7 @@ class _NoModels(Models):
         super().__init__({})
 
     def get(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
-            key_env: Sourced | str | None = None) -> tuple[Model, str]:
+            key_env: Sourced | str | None = None, provider: NamedProvider | None = None) -> tuple[Model, str]:
         """Stand-in with the name of the recorded model."""
         called = (name.value if isinstance(name, Sourced) else name) or DEFAULT_NAME
         return _Absent(), LOCAL if called.startswith(f"{LOCAL}:") else called
@@ -357,8 +383,19 @@ def refuse_unpriced(role_models: Mapping[tuple[str, str], RoleModel], limits: Li
 
 def _price_missing_text(model: str, what: str) -> str:
     return (f"{what} needs the price of every model, and that of {model!r} is unknown. Write it into {settings_file()}"
-            f" (US dollars per million tokens):\n  models:\n    - match: [{model!r}]\n"
-            "      price: {prompt: 1.0, completion: 4.0}\nor limit calls, tokens or minutes instead")
+            f" (US dollars per million tokens):\n  models:\n    - {_price_line(model)}\n"
+            "or limit calls, tokens or minutes instead")
+
+
+def describe_unpriced(models: Collection[str]) -> str:
+    """Which models have no known price, and the lines that give them one."""
+    lines = "; ".join(_price_line(model) for model in models)
+    return (f"unknown for {', '.join(models)}; for one, add to `models:` in {settings_file()}, in US dollars per "
+            f"million tokens: {lines}")
+
+
+def _price_line(model: str) -> str:
+    return f"{{match: [{json.dumps(model)}], price: {{prompt: 1.0, completion: 4.0}}}}"
 
 
 def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[ModelProfile] = ()) -> Spending:
@@ -393,7 +430,7 @@ def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfil
         return None
     usage = result.reply.usage
     profile = profile_for(result.reply.model or record["request"]["sampling"]["model"], profiles)
-    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens)
+    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
     tokens = _at_least_nothing(usage.prompt_tokens) + _at_least_nothing(usage.completion_tokens)
     return Spending(1, tokens, cost, _at_least_nothing(result.seconds))
 

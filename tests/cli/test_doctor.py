@@ -42,6 +42,7 @@ def findings(outcome: Outcome) -> Mapping[str, Mapping[str, Any]]:
 @pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is not installed")
 def test_here_a_run_is_possible_with_an_endpoint_that_answers(shop: Shop, here: Path) -> None:
     shop.environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    shop.server.lists = None
     shop.server.route(lambda _: Scripted(body={"data": []}))
     outcome = doctor(shop)
     assert outcome.status == 0, outcome.out
@@ -51,7 +52,7 @@ def test_here_a_run_is_possible_with_an_endpoint_that_answers(shop: Shop, here: 
     assert f"{here / 'warehouse'} (a run will make it)" in outcome.out.replace("\n" + " " * 18, " ")
     assert "A run is possible." in outcome.out
     assert not (here / "warehouse").exists()
-    assert [request.method for request in shop.server.requests] == ["GET"]
+    assert [request.method for request in shop.server.requests] == ["GET", "GET"], "is it there, and what has it"
 
 
 def test_a_machine_that_has_nothing_is_told_how_to_get_everything(poor: Shop) -> None:
@@ -91,6 +92,7 @@ def test_no_key_and_no_password_is_shown(poor: Shop, here: Path, arguments: tupl
 
 def test_a_server_that_refuses_the_key_gives_no_model(poor: Shop) -> None:
     poor.environment |= {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": poor.server.url}
+    poor.server.lists = None
     poor.server.script(Scripted(status=401, body={"error": f"{KEY} is no key of mine"}))
     outcome = doctor(poor)
     assert f"✗ endpoint      {poor.server.url} refuses the key (401)" in outcome.out

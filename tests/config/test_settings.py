@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from chatdev.config.load import load_company
-from chatdev.config.profiles import ModelProfile, ModelSettings, Price, profile_for
+from chatdev.config.prices import Price
+from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
 from chatdev.config.settings import Environ, UserSettings, default_model, environ, read_dotenv, resolve, user_settings
 from chatdev.errors import ConfigError
 from tests.config.tiny import tiny
@@ -64,7 +65,7 @@ def test_this_users_own_places_are_read(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("modl: x", "settings.yaml:1: modl: unknown key 'modl'; did you mean 'model'? known: model, base_url, warehouse"),
+    ("modl: x", "settings.yaml:1: modl: unknown key 'modl'; did you mean 'model'? known: model, provider, base_url"),
     ("api_key: sk-1", "unknown key 'api_key'"),
     ("sandbox: chroot", "sandbox: 'chroot' is not possible here; known: bubblewrap, docker, none"),
     ("- a", "holds a list"),

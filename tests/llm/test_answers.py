@@ -17,9 +17,10 @@ from chatdev.errors import ModelRejected, UnusableReply
 from chatdev.evaluation.embedding import EndpointEmbedder
 from chatdev.llm.base import Request
 from chatdev.llm.completions import StreamCollector
-from chatdev.llm.connection import Endpoint, why_unreachable
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import LARGEST_ANSWER
 from chatdev.llm.openai_model import OpenAIModel
+from chatdev.llm.served_models import why_unreachable
 from tests.llm.asking import ASK, KEY, Naps, complete, failure
 from tests.support.chat_server import ChatServer, Scripted
 
@@ -165,7 +166,7 @@ def test_a_redirect_on_the_same_server_is_followed(chat_server: ChatServer) -> N
 
 
 def test_the_probe_reads_no_body_and_follows_nothing(chat_server: ChatServer, other_server: ChatServer) -> None:
-    endpoint = Endpoint(chat_server.url, KEY)
+    chat_server.lists, endpoint = None, Endpoint(chat_server.url, KEY)
     chat_server.script(Scripted(body=b"{", endless=b" " * 65536),
                        Scripted(status=302, body={}, headers={"Location": other_server.url}))
     assert why_unreachable(endpoint) is None

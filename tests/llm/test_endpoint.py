@@ -8,12 +8,20 @@ import time
 import pytest
 
 from chatdev.errors import ConfigError
-from chatdev.llm.connection import Endpoint, why_unreachable
+from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
+from chatdev.llm.served_models import why_unreachable
 from chatdev.secrets import scrub
 from tests.support.chat_server import ChatServer, Scripted
 
 KEY = "sk-very-secret-key"
+@pytest.fixture
+def chat_server(chat_server: ChatServer) -> ChatServer:
+    """A server whose script answers for its list of models, too."""
+    chat_server.lists = None
+    return chat_server
+
+
 PROBE_KEY = "sk-a-key-for-reaching-out"
 
 

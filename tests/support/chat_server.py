@@ -63,8 +63,9 @@ Route = Callable[[Received], Reply]
 class ChatServer:
     """Serves scripted replies in order, or by `route`; remembers every request, unless there will be too many."""
 
-    def __init__(self, replies: Sequence[Reply] = (), *, remembers: bool = True) -> None:
+    def __init__(self, replies: Sequence[Reply] = (), *, remembers: bool = True, port: int = 0) -> None:
         self.requests: list[Received] = []
+        self._port = port
         self._remembers = remembers
         self._replies = list(replies)
         self._route: Route | None = None
@@ -72,6 +73,8 @@ class ChatServer:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.StreamWriter] = set()
+        self.lists: Sequence[str] | None = ()
+        """The models that it says it has (none: it has no list); None: the script answers for the list, too."""
         self.connections_made = 0
         self.most_in_flight = 0
         self._in_flight = 0
@@ -96,8 +99,8 @@ class ChatServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        started = asyncio.run_coroutine_threadsafe(asyncio.start_server(self._serve, "127.0.0.1", 0), self._loop)
-        self._server = started.result(10)
+        made = asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._server = asyncio.run_coroutine_threadsafe(made, self._loop).result(10)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -121,7 +124,7 @@ class ChatServer:
         self.connections_made += 1
         try:
             while (request := await _read(reader)) is not None:
-                self.requests += [request] * self._remembers
+                self.requests += [request] * (self._remembers and not self._is_for_list(request))
                 self._in_flight += 1
                 self.most_in_flight = max(self.most_in_flight, self._in_flight)
                 try:
@@ -155,7 +158,13 @@ class ChatServer:
             await _write(reply.endless, reply.drip, writer)
         return reply.cut is None
 
+    def _is_for_list(self, request: Received) -> bool:
+        return self.lists is not None and request.method == "GET"
+
     def _next(self, request: Received) -> Scripted:
+        if self._is_for_list(request):
+            models = [{"id": name, "object": "model"} for name in self.lists or ()]
+            return Scripted(status=200 if models else 404, body={"object": "list", "data": models})
         reply: Any = self._route(request) if self._route else (self._replies.pop(0) if self._replies else None)
         if callable(reply):
             reply = reply(request.body)

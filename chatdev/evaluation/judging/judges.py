@@ -17,8 +17,8 @@ from typing import Any
 from pydantic import Field
 
 from chatdev.batch.attempt import Allowance, Expense
-from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.config.settings import find_default_model, user_settings
+from chatdev.config.profiles import ModelProfile
+from chatdev.config.settings import choose_default, find_default_model, user_settings
 from chatdev.config.templates import render
 from chatdev.config.yaml_nodes import StrictModel, read, validate_node
 from chatdev.engine.activity import digest
@@ -31,6 +31,7 @@ from chatdev.replies.forms import read_json
 from chatdev.replies.problem import Unreadable
 from chatdev.replies.utterance import strip_thoughts
 from chatdev.runner.consent import allow_strangers, open_models
+from chatdev.runner.resources import find_profile, settle_model
 
 # What a judge is shown and asked: the words of `judge.yaml`, and software without saying whose it is.
 
@@ -190,11 +191,13 @@ class ModelJudge:
 
     async def _ask(self, messages: tuple[Message, ...]) -> tuple[str, Usage]:
         """The answer; an empty text where the model gave none that could be used, however often it was asked."""
-        sampling = Sampling(self.name, self.wording.temperature, max_tokens=self.profile.max_tokens,
-                            seed=self.wording.seed)
+        profile = self.profile
+        sampling = Sampling(self.name, self.wording.temperature, max_tokens=profile.max_tokens, seed=self.wording.seed,
+                            reasoning_effort=profile.reasoning_effort, extra_body=profile.extra_body)
         constraint = Constraint(schema=self.wording.schema_) if self.profile.constrained else None
         try:
-            reply = await self.model.complete(Request(messages, sampling, constraint=constraint))
+            reply = await self.model.complete(Request(messages, sampling, constraint=constraint,
+                                                      headers=profile.headers or {}))
         except ContextOverflow as error:
             raise ContextOverflow(f"{error}; show less of each software: --characters N (now "
                                   f"{self.wording.characters})") from error
@@ -210,23 +213,25 @@ class ModelJudge:
     def _judgement(self, pair: Pair, usage: Usage, verdict: Verdict | None, why: str) -> Judgement:
         return Judgement(self.key(pair), pair.key, pair.task, self.name, pair.first.company, pair.second.company,
                          verdict, why, usage.prompt_tokens + usage.completion_tokens,
-                         self.profile.cost(usage.prompt_tokens, usage.completion_tokens))
+                         self.profile.cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens))
 
 
 @asynccontextmanager
 async def open_judge(model: str | Model | None = None, base_url: str | None = None, characters: int | None = None,
-                     *, trust: bool = False) -> AsyncIterator[ModelJudge]:
+                     *, provider: str | None = None, trust: bool = False) -> AsyncIterator[ModelJudge]:
     """A model, by name (None: the user's default) or as an object, as a judge, which is shown so many `characters` of
     each software. `trust` the address that `.env` names. Raises ConfigError and MissingModel."""
     name = None if model is None else model_name(model)
-    wanted, user, wording = find_default_model(name, base_url), user_settings(), judge_wording()
+    wanted = choose_default(find_default_model(name, base_url, provider))
+    user, wording = user_settings(), judge_wording()
     if characters:
         wording = wording.model_copy(update={"characters": characters})
     models = open_models(given=None if isinstance(model, str) else model)
     try:
-        allow_strangers(models, [models.connect(wanted.name, wanted.address)], trust)
-        found, name = models.get(wanted.name, wanted.address)
-        yield ModelJudge(found, name, profile_for(name, user.models), wording)
+        allow_strangers(models, [models.connect(wanted.name, wanted.address, None, wanted.provider)], trust)
+        wanted = settle_model(wanted, models)
+        found, name = models.get(wanted.name, wanted.address, None, wanted.provider)
+        yield ModelJudge(found, name, find_profile(wanted.settings, name, user.models), wording)
     finally:
         await models.close()
 
