@@ -31,7 +31,7 @@ def stage(shop: Shop, here: Path) -> Shop:
 
 
 def grasp(shop: Shop, **model: str) -> None:
-    address = shop.server.url.replace("127.0.0.1", "127.1")
+    address = shop.server.url.replace("127.0.0.1", "0.0.0.0")
     Studio(shop.folder, shop.server).company({"write": WRITE}, success="test is defined",
                                              model={"name": "m", "base_url": address, "key_env": "ACME_KEY", **model})
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_trusted_is_said(stage: Shop, arguments: list[str], said:
 def test_model_address_and_name_of_the_key_are_shown(stage: Shop, command: str) -> None:
     arguments = {"check": ["check", str(stage.company)], "run": stage.arguments(), "dry": stage.arguments("--dry-run")}
     outcome = stage.command(*arguments[command])
-    line = next(line for line in outcome.out.splitlines() if line.startswith("model m at http://127.1:"))
+    line = next(line for line in outcome.out.splitlines() if line.startswith("model m at http://0.0.0.0:"))
     assert "(the company), key ACME_KEY of the environment; needs your consent: chatdev trust " in line
     assert KEY not in outcome.out + outcome.err
 

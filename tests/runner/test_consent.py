@@ -42,7 +42,7 @@ def studio(here: Path, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch)
 
 def elsewhere(studio: Studio) -> str:
     """The server's address, written so that it does not count as this machine's."""
-    return studio.server.url.replace("127.0.0.1", "127.1")
+    return studio.server.url.replace("127.0.0.1", "0.0.0.0")
 
 
 def grasping(studio: Studio, **model: str) -> Path:
@@ -148,18 +148,18 @@ def test_an_address_of_dotenv_needs_consent_and_gets_its_own_key(studio: Studio,
                    f"chatdev trust {here / '.env'}")
     add_trust(dotenv_stranger().trust())
     assert run(company, model="m").success
-    assert keys_sent(studio) == {"none"}, "an exported key goes to no address of `.env`"
+    assert keys_sent(studio) == set(), "an exported key goes to no address of `.env`"
     (here / ".env").write_text(f"OPENAI_BASE_URL={elsewhere(studio)}\nOPENAI_API_KEY={THEIRS}\n")
     with pytest.raises(ConsentMissing):
         run(company, model="m")
     assert run(company, model="m", trust=True).success
-    assert keys_sent(studio) == {"none", THEIRS}
+    assert keys_sent(studio) == {THEIRS}
 
 
 def test_dotenv_on_this_machine_needs_none_and_gets_no_exported_key(studio: Studio, here: Path) -> None:
     (here / ".env").write_text(f"OPENAI_BASE_URL={studio.server.url}\n")
     assert run(studio.company({"write": WRITE}), model="m").success
-    assert keys_sent(studio) == {"none"}
+    assert keys_sent(studio) == set()
 
 
 def test_a_resumed_run_asks_anew_and_a_set_on_record_is_no_consent(studio: Studio) -> None:

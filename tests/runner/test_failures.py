@@ -26,7 +26,7 @@ STOPPED: dict[str, tuple[Any, tuple[str, ...]]] = {
     "an empty reply": (Scripted(text=""), ("reply is empty",)),
     "a refusal": (Scripted(text=None, message={"refusal": "I will not do this"}), ("I will not do this",)),
     "a closed connection": (Scripted(reset=True), ("no connection", "in 6 attempts")),
-    "half a body": (Scripted(BETTER, cut=60), ("no connection",)),
+    "half a body": (Scripted(BETTER, cut=60), ("broke off",)),
 }
 
 
