@@ -264,7 +264,8 @@ def dependencies() -> set[str]:
     tree = ast.parse((ROOT / "setup.py").read_text(encoding="utf-8"))
     (base,) = [k.value for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "install_requires"]
     lists = {ast.unparse(a.targets[0]): a.value for a in ast.walk(tree) if isinstance(a, ast.Assign)}
-    extras = [name for extra in ("EVAL", "EMBED", "RAY", "VERILOG", "PLC", "REAL", "PROCESS", "SIMULINK", "OTEL")
+    extras = [name for extra in ("EVAL", "EMBED", "RAY", "VERILOG", "PLC", "REAL", "PROCESS", "SIMULINK", "MCP",
+                                     "OTEL")
               for name in ast.literal_eval(lists[extra])]
     needed = [*ast.literal_eval(base), *extras, "xllamacpp"]
     return normal(*(re.split("[<>=]", requirement)[0] for requirement in needed))

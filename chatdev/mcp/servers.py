@@ -129,6 +129,7 @@ class ServerLink:
         self._traffic = Traffic(ended=True)
         self._session: ClientSession | None = None
         self._stop = asyncio.Event()
+        self._is_ready = False
         self._holding: asyncio.Task[None] | None = None
 
     @property
@@ -150,10 +151,11 @@ class ServerLink:
         self._session = None
         self._stop.set()
         if (holding := self._holding) and not holding.done():
-            done, _ = await asyncio.wait([holding], timeout=_PATIENCE)
+            patience = _PATIENCE if self._is_ready else 0  # one that does not even begin hears nothing of an end
+            done, _ = await asyncio.wait([holding], timeout=patience)
             if not done:
                 holding.cancel()
-                await asyncio.wait([holding], timeout=1)
+                await asyncio.wait([holding], timeout=_PATIENCE)
 
     async def _ask(self, what: Callable[[ClientSession], Awaitable[T]], seconds: float) -> T:
         session = await self._open()
@@ -181,7 +183,7 @@ class ServerLink:
                 raise ToolError(f"the server {self._place.name} broke off {self._starts} times; it is not started "
                                 "again in this session")
             self._starts += 1
-            self._traffic, self._stop = Traffic(), asyncio.Event()
+            self._traffic, self._stop, self._is_ready = Traffic(), asyncio.Event(), False
             ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
             self._holding = asyncio.create_task(self._hold(ready))
             try:
@@ -200,6 +202,7 @@ class ServerLink:
         try:
             async with Client(self._place.open(self._traffic), cache=None,
                               client_info=Implementation(name="chatdev", version=__version__)) as client:
+                self._is_ready = True
                 ready.set_result(client.session)
                 await self._stop.wait()
         except BaseException as error:

@@ -118,7 +118,7 @@ async def _receive(output: asyncio.StreamReader, incoming: Any, process: subproc
 def read_message(line: bytes) -> SessionMessage | Exception:
     """The message in a line, or why there is none."""
     from mcp.shared.message import SessionMessage
-    from mcp_types import jsonrpc_message_adapter
+    from mcp.types import jsonrpc_message_adapter
 
     try:  # half characters would cost the whole message, and the call that waits for it its time
         return SessionMessage(jsonrpc_message_adapter.validate_python(load_json(line.decode("utf-8", "replace")),

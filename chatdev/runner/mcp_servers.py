@@ -17,7 +17,7 @@ from chatdev.errors import ConfigError
 from chatdev.mcp.answers import ServerTool
 from chatdev.mcp.servers import ServerLink, ServerPlace, ToolServers, require_sdk
 from chatdev.origins import without_user
-from chatdev.secrets import keep_secret
+from chatdev.secrets import NameSign, generated_parts, is_secret, keep_secret
 
 _GIVEN = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)(?::(?P<tools>[\w.,-]+))?=(?P<place>.*\S.*)", re.DOTALL)
 T = TypeVar("T")
@@ -54,13 +54,25 @@ def _read_server(given: str, company: CompanyConfig) -> tuple[str, McpServer]:
         raise ConfigError(f"--mcp {given!r}: write NAME=COMMAND, NAME=http://ADDRESS, or NAME:tool,tool=COMMAND")
     name, place = found["name"], found["place"].strip()
     declared = company.mcp.get(name)
-    tools = [tool for tool in (found["tools"] or "").split(",") if tool] or (declared.tools if declared else [])
-    if re.match(r"https?://", place):
-        return name, McpServer.model_construct(url=place, tools=tools)
+    kept: dict[str, Any] = {"seconds": declared.seconds, "tools": declared.tools} if declared else {"tools": []}
+    if named := [tool for tool in (found["tools"] or "").split(",") if tool]:
+        kept["tools"] = named
+    is_address = re.match(r"https?://", place) is not None
     try:
-        return name, McpServer.model_construct(command=shlex.split(place), tools=tools)
+        words = [place] if is_address else shlex.split(place)
     except ValueError as error:
         raise ConfigError(f"--mcp {name}: {place!r} is no command ({error}); quote it as a shell wants it") from None
+    _refuse_keys(name, words)
+    where: dict[str, Any] = {"url": place} if is_address else {"command": words}
+    return name, McpServer.model_construct(**where, **kept)
+
+
+def _refuse_keys(name: str, words: Sequence[str]) -> None:
+    """Raise ConfigError for a key among words that every record of the run would hold."""
+    parts = [part for word in words for part in (word, word.partition("=")[2])]
+    if any(is_secret(part, NameSign.NONE) for part in parts) or any(generated_parts(word) for word in words):
+        raise ConfigError(f"--mcp {name}: a key is in it, and every record of the run would hold that; put it into a "
+                          f"variable, and name this: --mcp-env {name}=VARIABLE")
 
 
 def _read_variable(given: str, servers: Mapping[str, McpServer]) -> tuple[str, str]:

@@ -17,6 +17,7 @@ import chatdev
 from chatdev import Company, ConfigError, ConsentMissing, MissingProgram, ScriptedModel, ToolError
 from chatdev.runner.consent import CompanyWord
 from tests.mcp.stage import ended, odd_command
+from tests.support.processes import start_program
 from tests.support.shop import Shop
 
 COMPANY = """
@@ -217,6 +218,8 @@ def test_a_variable_goes_to_the_server_that_it_is_named_for(here: Path, monkeypa
 @pytest.mark.parametrize(("mcp", "env", "words"), [
     (["odd"], [], "write NAME=COMMAND"), (["=x"], [], "write NAME=COMMAND"), (["odd= "], [], "write NAME=COMMAND"),
     (["odd:say='x"], [], "is no command"), (["odd:say=x", "odd:say=y"], [], "given twice"),
+    (["odd:say=x --token ghp_0123456789abcdef0123456789abcdef0123"], [], "a key is in it"),
+    (["odd:say=https://x.example/mcp?k=a1b2c3d4e5f6a7b8c9d0"], [], "a key is in it"),
     (["odd:say=x"], ["odd=a value"], "the name of a variable"), (["odd:say=x"], ["sea=KEY"], "there is no --mcp sea"),
 ])
 def test_a_server_that_the_user_names_wrongly_is_refused(here: Path, mcp: list[str], env: list[str],
@@ -251,15 +254,15 @@ def test_no_server_is_left_behind_by_a_signal(shop: Shop, here: Path, number: si
     folder = company(here / "pages", "silent", str(file))
     text = (folder / "company.yaml").read_text(encoding="utf-8").replace("seconds: 5", "seconds: 60")
     (folder / "company.yaml").write_text(text, encoding="utf-8")
-    started = subprocess.Popen(
+    started = start_program(
         [sys.executable, "-m", "chatdev", "run", "a list", "--company", str(folder), "--sandbox", "none", "--trust",
          "--model", "m", "--base-url", shop.server.url], env={**os.environ, "OPENAI_API_KEY": "k"},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    until = time.monotonic() + 30
-    while not shop.server.requests and time.monotonic() < until:
+    while not shop.server.requests:
+        assert started.poll() is None
         time.sleep(0.05)
     time.sleep(1)  # the call of the tool is under way
     started.send_signal(number)
-    said, _ = started.communicate(timeout=30)
+    said, _ = started.communicate(timeout=120)
     assert started.returncode == 128 + number, said
     assert ended(file)

@@ -26,7 +26,7 @@ department = Department(
         "simulink": Command("chatdev.departments.simulink.commands:command",
                             "Check, draw and compare block diagrams, without any model."),
     },
-    mcp={"simulink_check": "chatdev.departments.simulink.mcp_tools:check"},
+    mcp={"simulink_check": "chatdev.departments.simulink.commands:check_for_agents"},
     data_sets={
         "simulink": Command("chatdev.departments.simulink.eval_command:command",
                             "Run companies on pictures or descriptions of block diagrams."),

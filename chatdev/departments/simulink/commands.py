@@ -1,4 +1,5 @@
-"""`chatdev simulink`: models in the text form are checked, drawn and compared, without any language model or MATLAB."""
+"""`chatdev simulink`: models in the text form are checked, drawn and compared, without any language model or MATLAB;
+and `simulink_check` of `chatdev mcp`."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
+from pydantic import Field
 
+from chatdev.cli.mcp.served import Served
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import read_text_file
 from chatdev.config.yaml_nodes import Key, Node, parse, place_of, plain
@@ -19,6 +22,7 @@ from chatdev.departments.simulink.difference import compare
 from chatdev.departments.simulink.parts import DiagramFinding
 from chatdev.errors import ConfigError
 from chatdev.safe_text import escape_json, sanitize
+from chatdev.tools.base import tool
 from chatdev.workspace.file_tree import explain_os_errors
 
 _MOST_BYTES = 4 << 20
@@ -70,6 +74,15 @@ def check(files: tuple[Path, ...], is_json: bool) -> int:
         for one in found:
             _show_check(one)
     return 2 if any(one.problem for one in found) else int(not all(one.passed for one in found))
+
+
+@tool(name="simulink_check")
+def check_for_agents(served: Served, *, file: Annotated[str, Field(
+        description="Path of a model in the text form (YAML), or of a list of blocks and connections")]) -> Any:
+    """Check a block diagram in its text form, without MATLAB: unknown blocks and parameters, ports that are not
+    connected, widths that do not fit, algebraic loops. Every finding has its line and the way out."""
+    found = check_file(served.find(file))
+    return {**found.to_dict(), "file": file, "about": found.about}
 
 
 def check_file(file: Path) -> CheckedFile:

@@ -52,7 +52,8 @@ ANSWERS = ['{"choices": [{"message": {"content": "', '"}, "finish_reason": "stop
            '"name": ', "a", " ", "max_tokens is unsupported", "tools are not supported", "context length"]
 SERVER = ['{"jsonrpc": "2.0", "id": 1, "result": ', '"method": "notifications/message", "params": ', '"content": [',
           '{"type": "text", "text": "', '{"type": "image", "data": "', '"mimeType": "',
-          '{"type": "resource", "resource": ', '"uri": "file:///a"', '"isError": true', '"structuredContent": ', '"type": "object"', '"properties": {',
+          '{"type": "resource", "resource": ', '"uri": "file:///a"', '"isError": true', '"structuredContent": ',
+          '"type": "object"', '"properties": {',
           '"pattern": "^(a+)+$"', '"$ref": "#"', '"$ref": "http://127.0.0.1:9/"', '"$schema": "x"', '"description": "',
           "\\u001b[2J", "\\ud800", "\x1b", "\u202e", "9" * 50, "1e400", "NaN", "null", "true", "{", "}", "[", "]", '"',
           ",", ": ", "\n", "a"]
