@@ -204,11 +204,11 @@ def profile_for(model: str, own: Sequence[ModelProfile] = (), address: str | Non
     listed at the `address` and the `provider`. Raises ConfigError when `models.yaml` is broken."""
     names = spellings(model)
     merged: dict[str, Any] = {}
-    for entry in (*own, *_bundled().models):
+    for entry in (*own, *_bundle().models):
         if any(fnmatchcase(name, pattern.lower()) for pattern in entry.match for name in names):
             merged = {**{field: getattr(entry, field) for field in entry.model_fields_set}, **merged}
     if not {"price", "context"} <= merged.keys():
-        merged = {**_listed(model, merged.get("open_weights"), address, provider), **merged}
+        merged = {**_list_entry(model, merged.get("open_weights"), address, provider), **merged}
     found = ModelProfile(**{**merged, "match": [model]})
     if found.context is None or "map_tokens" in found.sizes.model_fields_set:
         return found
@@ -216,7 +216,8 @@ def profile_for(model: str, own: Sequence[ModelProfile] = (), address: str | Non
     return found.model_copy(update={"sizes": found.sizes.model_copy(update={"map_tokens": tokens})})
 
 
-def _listed(model: str, open_weights: bool | None, address: str | None, provider: Provider | None) -> dict[str, Any]:
+def _list_entry(model: str, open_weights: bool | None, address: str | None,
+                provider: Provider | None) -> dict[str, Any]:
     """Price and context window of a model that no entry gives. A server on this machine takes nothing for what it runs
     itself, and how large its windows are is its owner's choice."""
     at_home = address is not None and is_loopback(address)
@@ -242,7 +243,7 @@ def provider_of(name: str) -> Provider:
 
 def unknown_provider_text(name: str) -> str:
     """Message, with the nearest name, for a provider that nobody knows."""
-    return (f"there is no provider {name!r}; {name_hint(name, _bundled().providers)}. For another server give its "
+    return (f"there is no provider {name!r}; {name_hint(name, _bundle().providers)}. For another server give its "
             "address (`base_url`, --base-url)")
 
 
@@ -253,7 +254,7 @@ def known_providers() -> Sequence[Provider]:
 
 def holds_dialogue(model: str) -> bool:
     """Whether a model of this name may be one that is asked for replies, and not for vectors, pictures or speech."""
-    return not any(fnmatchcase(model.lower(), pattern) for pattern in _bundled().no_dialogue)
+    return not any(fnmatchcase(model.lower(), pattern) for pattern in _bundle().no_dialogue)
 
 
 def choose_served(served: Sequence[str], usual: str) -> str:
@@ -270,7 +271,7 @@ def choose_served(served: Sequence[str], usual: str) -> str:
 def refuse_unknown_profile(name: str, own: Sequence[ModelProfile] = ()) -> None:
     """Raise ConfigError with the nearest name where nothing is known of such a model."""
     names, written = spellings(name), [pattern.lower() for entry in own for pattern in entry.match]
-    exact = [pattern for entry in _bundled().models for pattern in entry.match if not set(pattern) & set("*?[")]
+    exact = [pattern for entry in _bundle().models for pattern in entry.match if not set(pattern) & set("*?[")]
     if any(fnmatchcase(one, pattern) for one in names for pattern in (*written, *exact)) or find_listed(name).is_known:
         return
     known = (*written, *exact, *listed_names())
@@ -282,10 +283,10 @@ def refuse_unknown_profile(name: str, own: Sequence[ModelProfile] = ()) -> None:
 @cache
 def _providers() -> dict[str, Provider]:
     """The providers by name and by alias."""
-    found = {name: entry.model_copy(update={"name": name}) for name, entry in _bundled().providers.items()}
+    found = {name: entry.model_copy(update={"name": name}) for name, entry in _bundle().providers.items()}
     return found | {alias: provider for provider in found.values() for alias in provider.aliases}
 
 
 @cache
-def _bundled() -> Profiles:
+def _bundle() -> Profiles:
     return validate_node(Profiles, read(bundled_folder("company_config") / "models.yaml"))

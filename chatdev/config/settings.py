@@ -293,7 +293,7 @@ def choose_model(company: CompanyConfig, phase: str, role: str, default: Default
     named = next(sources("name"), None)
     name = named and Sourced(found.name or named.value, named.origin)
     return ModelChoice(found, name, source("base_url"), source("key_env"),
-                       _named(found.provider, [*sources("provider"), *filter(None, [named])]))
+                       _provider_choice(found.provider, [*sources("provider"), *filter(None, [named])]))
 
 
 def choose_default(default: DefaultModel) -> ModelChoice:
@@ -302,10 +302,10 @@ def choose_default(default: DefaultModel) -> ModelChoice:
     found = said.model_copy(update=_at_provider(said.name, said.base_url, said.provider))
     name = default.name and Sourced(found.name or default.name.value, default.name.origin)
     words = [word for word in (default.provider, default.name) if word]
-    return ModelChoice(found, name, default.address, None, _named(found.provider, words))
+    return ModelChoice(found, name, default.address, None, _provider_choice(found.provider, words))
 
 
-def _named(provider: str | None, said: Sequence[Sourced]) -> NamedProvider | None:
+def _provider_choice(provider: str | None, said: Sequence[Sourced]) -> NamedProvider | None:
     """The provider, with the first who says it, as itself or in a model's name."""
     if provider is None:
         return None

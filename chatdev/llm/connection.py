@@ -115,7 +115,7 @@ class KeyRing:
         address stands in a variable that is not set."""
         if named and named.provider.dialect == "openai":
             return self._at_provider(address or Sourced(named.provider.url, named.origin), key_env, named)
-        azure = self._named_azure(address) if named else None if key_env else self._azure(address)
+        azure = self._azure_by_name(address) if named else None if key_env else self._azure(address)
         if azure:
             return self._with_key(azure, key_env, (AZURE_KEY_VARIABLE, KEY_VARIABLE), azure=True)
         if address is None:
@@ -139,7 +139,7 @@ class KeyRing:
         found = self.of(AZURE_URL_VARIABLE)
         return next((one for one in found if address is None or one.origin.is_users), None)
 
-    def _named_azure(self, address: Sourced | None) -> Sourced:
+    def _azure_by_name(self, address: Sourced | None) -> Sourced:
         """Azure's address, where Azure is named as the provider."""
         if found := address or next(self.of(AZURE_URL_VARIABLE), None):
             return found
@@ -188,11 +188,10 @@ def _lack(connection: Connection) -> str:
                 f"{address.origin.value} names; set both in one place, or give the address yourself (--base-url)")
     if connection.key:
         return ""
-    provider = connection.provider
-    if provider and connection.named_by and connection.named_by.value in provider.keys:
-        return "" if is_loopback(address.value) or has_user(address.value) else _key_missing_text(provider)
-    if provider and provider.needs_key and is_official(address.value):
-        return _key_missing_text(provider)
+    provider, named = connection.provider, connection.named_by
+    if provider and (named is None or named.value in provider.keys):
+        needs = provider.needs_key and not (is_loopback(address.value) or has_user(address.value))
+        return _key_missing_text(provider) if needs else ""
     if connection.named_by:
         return f"the environment variable {connection.named_by.value} that holds the key of this model is not set"
     if connection.azure:

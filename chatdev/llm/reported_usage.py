@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chatdev.llm.base import Usage
@@ -18,16 +18,12 @@ _THOUGHTS = (("completion_tokens_details", "reasoning_tokens"), ("output_tokens_
 def usage_of(reported: Mapping[str, Any]) -> Usage | None:
     """The count in the `usage` of a completion; None when it cannot be one. Thoughts, and a prompt's tokens from the
     cache, are counted where the server leaves them out of its counts, too: its total, or its names, tell."""
-    prompt, completion = (_count(reported, (f"{kind}_tokens",)) for kind in ("prompt", "completion"))
-    cached, thoughts = (next((n for path in paths if (n := _count(reported, path))), 0)
-                        for paths in (_CACHED, _THOUGHTS))
-    if prompt is None and completion is None:  # by Anthropic's names, whose prompts leave out what the cache took
-        prompt, completion = _count(reported, ("input_tokens",)), _count(reported, ("output_tokens",))
-        if prompt is not None and "input_tokens_details" not in reported:
-            prompt += (_count(reported, ("cache_read_input_tokens",)) or 0)
-            prompt += (_count(reported, ("cache_creation_input_tokens",)) or 0)
+    prompt, completion = _count(reported, ("prompt_tokens",)), _count(reported, ("completion_tokens",))
+    if prompt is None and completion is None:
+        prompt, completion = _by_other_names(reported)
     if prompt is None or completion is None:
         return None
+    cached, thoughts = _first(reported, _CACHED), _first(reported, _THOUGHTS)
     beside = (_count(reported, ("total_tokens",)) or 0) - prompt - completion
     if 0 < beside == cached != thoughts:
         prompt += beside
@@ -36,6 +32,19 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
     elif thoughts > completion:
         completion += thoughts
     return Usage(prompt, completion, cached_tokens=min(cached, prompt), reasoning_tokens=min(thoughts, completion))
+
+
+def _by_other_names(reported: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Prompt and completion by the names of OpenAI's responses, or by Anthropic's, whose prompts leave out what the
+    cache took or gave."""
+    prompt, completion = _count(reported, ("input_tokens",)), _count(reported, ("output_tokens",))
+    if prompt is not None and "input_tokens_details" not in reported:
+        prompt += sum(_count(reported, (f"cache_{kind}_input_tokens",)) or 0 for kind in ("read", "creation"))
+    return prompt, completion
+
+
+def _first(reported: Mapping[str, Any], paths: Sequence[tuple[str, ...]]) -> int:
+    return next((count for path in paths if (count := _count(reported, path))), 0)
 
 
 def _count(reported: Mapping[str, Any], path: tuple[str, ...]) -> int | None:

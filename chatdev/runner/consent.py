@@ -272,15 +272,20 @@ def dotenv_stranger(folder: Path | None = None) -> Stranger:
     variables = {name: value for name, value in read_dotenv(folder).items() if value}
     addresses = {name: variables[name] for name in (URL_VARIABLE, AZURE_URL_VARIABLE) if name in variables}
     model = variables.get(MODEL_VARIABLE, "")
-    provider = find_provider(model.partition("/")[0]) if "/" in model else None
-    files = {MODEL_VARIABLE: model} if model.startswith("local:") or provider else {}
-    keys = [name for name in dict.fromkeys((KEY_VARIABLE, AZURE_KEY_VARIABLE, *(provider.keys if provider else ())))
-            if name in variables]
+    of_provider = _keys_of_provider(model)
+    files = {MODEL_VARIABLE: model} if model.startswith("local:") or of_provider else {}
+    keys = [name for name in dict.fromkeys((KEY_VARIABLE, AZURE_KEY_VARIABLE, *of_provider)) if name in variables]
     names = [*(f"{name}={without_user(address)}" for name, address in addresses.items()),
              *(f"{name}={file}" for name, file in files.items())]
     names.append(f"with its own {' and '.join(keys)}" if keys else "without a key of its own: none of yours goes there")
     digest = _digest(json.dumps([addresses, files, keys]))
     return Stranger(".env", ".env", str(file), digest, tuple(names) if addresses or files else ())
+
+
+def _keys_of_provider(model: str) -> list[str]:
+    """The variables of the key of the provider that a model's name begins with; none where it begins with none."""
+    provider = find_provider(model.partition("/")[0]) if "/" in model else None
+    return provider.keys if provider else []
 
 
 def _digest(text: str) -> str:

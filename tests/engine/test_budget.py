@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.config.phases import Limits
-from chatdev.config.prices import Price
+from chatdev.config.prices import FREE, Price
 from chatdev.config.profiles import ModelProfile, profile_for
-from chatdev.engine.budget import FREE, REPLY_TOKENS, Budget, CallEstimate, LimitReached, Meter, Spending
+from chatdev.engine.budget import REPLY_TOKENS, Budget, CallEstimate, LimitReached, Meter, Spending
 from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec
 from chatdev.llm.tokens import IMAGE_TOKENS
 
