@@ -31,6 +31,7 @@ from chatdev.errors import (
     SandboxError,
     ToolCrashed,
     ToolError,
+    TraceError,
     UnsafePath,
     UnusableReply,
     WorkspaceError,
@@ -52,8 +53,8 @@ __all__ = [
     "ExpressionError", "Image", "JournalError", "Message", "MissingModel", "MissingProgram", "Model", "ModelCrashed",
     "ModelError", "ModelRejected", "ModelUnavailable", "PhaseFailed", "RateLimit", "RecordEnds", "Reply", "Request",
     "Run", "RunChanged", "RunOptions", "SandboxError", "ScriptedModel", "Software", "ToolCall", "ToolCrashed",
-    "ToolError", "UnsafePath", "UnusableReply", "WorkspaceError", "areplay", "aresume", "arun", "replay", "resume",
-    "run",
+    "ToolError", "TraceError", "UnsafePath", "UnusableReply", "WorkspaceError", "areplay", "aresume", "arun", "replay",
+    "resume", "run",
 ]
 
 _API = "chatdev.runner.api"

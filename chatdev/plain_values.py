@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 LARGEST = 10_000_000
@@ -63,12 +64,13 @@ def load_json(text: str, *, strict: bool = True) -> Any:
 
 def check_depth(value: Any, deepest: int = _DEEPEST) -> None:
     """Raise ValueError for JSON values that are nested deeper than `deepest` levels."""
-    level = [value]
-    for _ in range(deepest):
-        level = [child for parent in level for child in _children(parent)]
+    level = _full([value])
+    for _ in range(deepest - 1):
         if not level:
             return
-    raise ValueError("nested too deeply")
+        level = [child for parent in level for child in _full(parent.values() if isinstance(parent, dict) else parent)]
+    if level:
+        raise ValueError("nested too deeply")
 
 
 def plain_value(value: Any) -> Any:
@@ -100,7 +102,6 @@ def _finite(word: str) -> float:
     return number if math.isfinite(number) else _refuse(word[:20])
 
 
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+def _full(values: Iterable[Any]) -> list[Any]:
+    """Those that hold a further level."""
+    return [value for value in values if value and isinstance(value, dict | list)]

@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import shlex
 import tempfile
-import types
 import typing
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -377,24 +376,25 @@ def _fields(form: type) -> Mapping[str, tuple[Any, bool]]:
 
 def _fits(value: Any, hint: Any) -> bool:
     """Whether a JSON value is of the type that a field is declared with."""
-    if origin := typing.get_origin(hint):
-        return _FITTING[origin](value, typing.get_args(hint))
-    if hint in (int, float):
-        return is_amount(value) and isinstance(value, int | hint)
-    return isinstance(value, hint)
+    return _test_of(hint)(value)
 
 
-def _fits_any(value: Any, hints: Sequence[Any]) -> bool:
-    return any(_fits(value, hint) for hint in hints)
-
-
-_FITTING: Mapping[Any, Callable[[Any, Sequence[Any]], bool]] = {
-    types.UnionType: _fits_any, typing.Union: _fits_any,
-    Literal: lambda value, _: isinstance(value, str),  # later versions may know more words
-    tuple: lambda value, hints: isinstance(value, list) and all(_fits(one, hints[0]) for one in value),
-    dict: lambda value, hints: isinstance(value, dict) and all(_fits(one, hints[1]) for one in value.values()),
-}
-"""By the kind of a generic type: whether a value is of it, given what stands in its brackets."""
+@functools.cache
+def _test_of(hint: Any) -> Callable[[Any], bool]:
+    """Says of a JSON value whether it is of this type."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return lambda value: isinstance(value, str)  # later versions may know more words
+    if origin is None:
+        if hint in (int, float):
+            return lambda value: is_amount(value) and isinstance(value, int | hint)
+        return lambda value: isinstance(value, hint)
+    tests = [_test_of(one) for one in inner if one is not ...]
+    if origin is tuple:
+        return lambda value: isinstance(value, list) and all(map(tests[0], value))
+    if origin is dict:
+        return lambda value: isinstance(value, dict) and all(map(tests[1], value.values()))
+    return lambda value: any(test(value) for test in tests)  # a union
 
 
 # What a session takes over from an earlier one.

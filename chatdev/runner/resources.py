@@ -9,9 +9,10 @@ import shlex
 import stat
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import inf
 from pathlib import Path
 from types import MappingProxyType
@@ -405,17 +406,18 @@ def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[M
     A call without a known cost is priced by the profile its model has now. A session that was killed left no time of
     its own; the time of its calls stands for it. Its last calls may have no event yet; they are in its activities.
     """
+    profile = cache(lambda model: profile_for(model, profiles))
     total, unfinished = Spending(), 0.0
     without_event: dict[str, Spending] = {}
     for record in records:
         match record["kind"]:
-            case "Activity" if not record.get("copied") and (spent := _activity_spending(record, profiles)):
+            case "Activity" if not record.get("copied") and (spent := _activity_spending(record, profile)):
                 without_event[record["place"]] = spent
             case "ModelCalled" | "ToolCalled" if not record.get("replayed"):
                 unfinished += _at_least_nothing(record["seconds"])
                 if record["kind"] == "ModelCalled":
                     without_event.pop(record["place"], None)
-                    total += _call_spending(record, profiles)
+                    total += _call_spending(record, profile)
             case "RunStarted":  # the session before was killed, if anything is left of it
                 total, unfinished = total + Spending(seconds=unfinished), 0.0
             case "RunFinished":
@@ -423,22 +425,22 @@ def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[M
     return sum(without_event.values(), total + Spending(seconds=unfinished))
 
 
-def _activity_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending | None:
+def _activity_spending(record: Mapping[str, Any], profile: Callable[[str], ModelProfile]) -> Spending | None:
     """Spending of a model's reply; None for other activities."""
     result = result_from_json(record["result"])
     if not isinstance(result, Replied):
         return None
     usage = result.reply.usage
-    profile = profile_for(result.reply.model or record["request"]["sampling"]["model"], profiles)
-    cost = profile.cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
+    model = result.reply.model or record["request"]["sampling"]["model"]
+    cost = profile(model).cost(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
     tokens = _at_least_nothing(usage.prompt_tokens) + _at_least_nothing(usage.completion_tokens)
     return Spending(1, tokens, cost, _at_least_nothing(result.seconds))
 
 
-def _call_spending(record: Mapping[str, Any], profiles: Sequence[ModelProfile]) -> Spending:
+def _call_spending(record: Mapping[str, Any], profile: Callable[[str], ModelProfile]) -> Spending:
     tokens = _at_least_nothing(record["prompt_tokens"]), _at_least_nothing(record["completion_tokens"])
     cost = record.get("cost")
-    return Spending(1, sum(tokens), profile_for(record["model"], profiles).cost(*tokens) if cost is None
+    return Spending(1, sum(tokens), profile(record["model"]).cost(*tokens) if cost is None
                     else _at_least_nothing(cost))
 
 

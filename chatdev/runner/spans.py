@@ -124,7 +124,7 @@ class RunSpans:
             take = {"StepStarted": self._begin, "PhaseStarted": self._begin, "StepFinished": self._finish,
                     "PhaseFinished": self._finish, "RunFinished": self._finish_session,
                     "ModelCalled": self._add_model_call, "ToolCalled": self._add_tool_call}.get(kind, self._add_event)
-            take(record)
+            take(record) if record["place"] or kind == "RunFinished" else self._add_event(record)
 
     def end(self) -> None:
         """There are no more records: what is unfinished was interrupted."""
@@ -202,7 +202,7 @@ class RunSpans:
             return
         if "overflow" in result:
             self._add_call(place, self._model_values(record, {}), error="ContextOverflow", kind=SpanKind.CLIENT)
-        elif isinstance(failed := result_from_json(result), ToolFailed):
+        elif "error" in result and isinstance(failed := result_from_json(result), ToolFailed):
             values = self._tool_values(str(record["request"].get("tool")), record)
             self._add_call(place, values, failed.seconds, error=type(failed.error).__name__)
 

@@ -21,6 +21,7 @@ from chatdev.evaluation.dialogues import dialogues
 from chatdev.evaluation.measure import FinishedRun
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.resources import sum_past_spending
+from chatdev.runner.telemetry import otlp_lines, spans_of
 from chatdev.tools.base import ToolContext, Verdict
 
 COMPANY = """
@@ -109,7 +110,7 @@ def test_every_kind_of_record_is_among_those_that_are_changed(records: list[dict
 
 
 def test_the_journal_as_it_is_can_be_read_and_played(records: list[dict[str, Any]], tmp_path: Path) -> None:
-    for use in (read, replay, resume):
+    for use in (read, trace, replay, resume):
         use(write(tmp_path / "run", records))
 
 
@@ -132,9 +133,13 @@ def test_a_value_of_another_kind_is_refused_or_does_no_harm(
     path = data.draw(st.sampled_from(list(places(records[number]))))
     record = changed(records[number], path, data.draw(st.sampled_from([GONE, *ODD])))
     folder = write(tmp_path_factory.mktemp("odd") / "run", [*records[:number], record, *records[number + 1:]])
-    for use in (read, replay, resume):
+    for use in (read, trace, replay, resume):
         with suppress(ChatDevError):
             use(folder)
+
+
+def trace(folder: Path) -> None:
+    assert all(json.loads(line) for line in otlp_lines(spans_of(folder, content=True)))
 
 
 def replay(folder: Path) -> None:

@@ -180,6 +180,13 @@ def test_what_has_no_end_on_record_was_interrupted() -> None:
     assert second.parent.span_id == first.context.span_id
 
 
+def test_a_step_without_a_place_ends_no_session() -> None:
+    steps = [{"v": 1, "kind": kind, "place": "", "time": "2026-01-02T03:04:07Z", "phase": "a"}
+             for kind in ("PhaseStarted", "PhaseFinished")]
+    (session,) = span_list([*START, *steps])
+    assert [event.name for event in session.events] == ["chatdev.phase_started", "chatdev.phase_finished"]
+
+
 @pytest.mark.parametrize("change", [
     lambda record: record.update(time="never"), lambda record: record.update(time="9999-12-31T23:59:59Z"),
     lambda record: record.pop("time", None), lambda record: record.update(seconds=1e300),
