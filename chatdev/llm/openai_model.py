@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
+from chatdev.errors import ContextOverflow, ModelError, ModelRejected, ModelUnavailable, UnusableReply
+from chatdev.llm.adaptations import Adaptations
 from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.completions import ReplyWatch, StreamCollector, body_of, reply_of, wasted_usage
 from chatdev.llm.connection import OPENAI, Endpoint, withhold_headers
+from chatdev.llm.event_stream import EventReader
 from chatdev.llm.failures import (
     SHOWN,
-    Adaptations,
+    Broken,
     Complaint,
+    NoAnswer,
     Sleep,
     Transient,
     Unusable,
+    describe_page,
+    error_in,
     error_message,
     retry_after_seconds,
     retry_attempts,
@@ -27,6 +33,7 @@ from chatdev.llm.failures import (
 )
 from chatdev.llm.rate import RateLimit
 from chatdev.llm.tokens import ReplyGauge
+from chatdev.llm.wire_tools import WireNames
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 
@@ -36,12 +43,18 @@ if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
 
+_ROOM = 8192  # tokens that a model gets for its thoughts at least, where it came to no answer without
+_REST = 1.0  # seconds for what follows the end of a stream
+
+
 @dataclass(slots=True)
 class _Tally:
     """The attempts at one call, and what the tokens of the failed ones were."""
 
     attempts: int = 0
     wasted: Usage = field(default_factory=Usage)
+    no_answer: NoAnswer | None = None
+    """The attempt that ended at its limit before it came to an answer."""
 
 
 @dataclass(slots=True)
@@ -66,6 +79,8 @@ class OpenAIModel:
         self._sleep = sleep
         self._rate = rate
         self._adaptations = Adaptations()
+        self._room: dict[str, int] = {}
+        """Tokens that a model needs for its thoughts beside a reply, by name."""
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
 
     async def complete(self, request: Request) -> Reply:
@@ -98,18 +113,36 @@ class OpenAIModel:
                     return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
         except Transient as problem:
             raise self._final_error(problem, request, tally) from None
+        except (ModelRejected, ContextOverflow):
+            if tally.no_answer is None:
+                raise
+            raise self._final_error(tally.no_answer, request, tally) from None  # it cannot write more than it did
         raise AssertionError("tenacity either returns or raises")
 
     def _within(self, request: Request, tally: _Tally) -> Request:
-        """The request of the next attempt, in what the budget leaves after those that failed. Raises UnusableReply
-        where that is nothing."""
-        if request.room is None or tally.wasted == Usage():
-            return request
-        most = request.room(tally.wasted)
+        """The request of the next attempt, in what the budget leaves after those that failed, and with room for what
+        the model thinks. Raises UnusableReply where there is none."""
+        longest, most = self._longest(request, tally), request.most
+        if request.room is not None and (longest is not None or tally.wasted != Usage()):
+            most = request.room(tally.wasted) if longest is None else request.room(tally.wasted, longest)
         if most == 0:
             raise UnusableReply(f"{tally.attempts} attempts gave no usable reply, and the budget leaves no room for "
                                 "another one")
-        return replace(request, most=most)
+        if longest is not None:
+            request = replace(request, sampling=replace(request.sampling, max_tokens=longest))
+        request = replace(request, most=most)
+        if tally.no_answer and tally.no_answer.limit and (request.longest_reply or 0) <= tally.no_answer.limit:
+            raise self._final_error(tally.no_answer, request, tally)
+        return request
+
+    def _longest(self, request: Request, tally: _Tally) -> int | None:
+        """Maximum reply tokens of an attempt, where it is more than the request says: a model that came to no answer,
+        in this call or an earlier one, gets room for its thoughts."""
+        model = request.sampling.model
+        if tally.no_answer is None or tally.no_answer.limit is None:
+            known, limit = self._room.get(model), request.sampling.max_tokens
+            return None if known is None or limit is None else limit + known
+        return tally.no_answer.limit + max(tally.no_answer.limit, _ROOM)
 
     async def _attempt_in_turn(self, request: Request, tally: _Tally) -> Reply:
         """One attempt, when the rate limit, if there is one, admits it."""
@@ -123,40 +156,61 @@ class OpenAIModel:
         return reply
 
     async def _attempt(self, request: Request, body: dict[str, Any], tally: _Tally) -> Reply:
-        """One attempt; parameters that the model refuses are left out and it is asked again at once."""
+        """One attempt; what the model refuses is left out or said otherwise, and it is asked again at once."""
         import openai
 
         while True:
             adapted = self._adaptations.apply(body)
             try:
-                data = await self._post(request, adapted, tally)
-                return _read(self._unless_error(data, request), request, tally)
+                return self._read(await self._post(request, adapted, tally), request, tally)
             except TimeoutError:
-                raise Transient(f"no whole reply in {self.endpoint.longest:g} seconds") from None
+                raise Broken(f"no whole reply in {self.endpoint.longest:g} seconds") from None
             except openai.APIStatusError as error:
-                self._adapt_or_raise(error, request, adapted)
+                self._adapt_or_raise(_complaint_of(error), request, adapted)
             except openai.APIConnectionError as error:
                 what = "no answer" if isinstance(error, openai.APITimeoutError) else "no connection"
                 raise Transient(f"{what} ({type(error.__cause__ or error).__name__})") from None
-            except openai.APIError as error:  # reported in the middle of a stream
-                raise self._failure(status_of(error.body), error.body, error.message, request) from None
+            except _Reported as error:
+                self._adapt_or_raise(error.complaint, request, adapted, half=error.half)
 
-    def _adapt_or_raise(self, error: APIStatusError, request: Request, body: dict[str, Any]) -> None:
-        """Learn from a refused request what to leave out; raise what it means where there is nothing to learn."""
-        problem = self._failure(error.status_code, error.body, error.message, request,
-                                error.response.headers.get("retry-after"))
-        can_adapt = error.status_code in (400, 422) and isinstance(problem, ModelRejected)
-        if not can_adapt or not self._adaptations.learn(body, error.body or error.message):
-            raise problem from None
+    def _adapt_or_raise(self, complaint: Complaint, request: Request, body: dict[str, Any], *,
+                        half: bool = False) -> None:
+        """Learn from a refused request how to ask; raise what it means where there is nothing to learn. `half`: a part
+        of a reply came with it."""
+        if complaint.is_about_template and self._adaptations.learn_roles(body):
+            return
+        pictures_for = request.headers.get("X-ChatDev-Role", "ROLE") if request.shows_pictures else None
+        problem = complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools),
+                                    pictures_for=pictures_for)
+        can_adapt = complaint.status in (400, 422) and isinstance(problem, ModelRejected)
+        if can_adapt and self._adaptations.learn(body, complaint.body or complaint.text):
+            return
+        raise Broken(str(problem), problem.retry_after) if half and isinstance(problem, Transient) else problem
 
     def _final_error(self, problem: Transient, request: Request, tally: _Tally) -> ModelError:
         """Error of the call after its last failed attempt."""
-        text = scrub(str(problem))[:SHOWN]
+        text, attempts = scrub(str(problem))[:SHOWN], f"{tally.attempts} attempt{'s' * (tally.attempts != 1)}"
         if isinstance(problem, Unusable):
-            return UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {tally.attempts} "
-                                 f"attempts: {text}")
-        return ModelUnavailable(f"{self.endpoint.shown_address} could not be used in {tally.attempts} attempts: "
-                                f"{text}; try again later")
+            return UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {attempts}: {text}")
+        return ModelUnavailable(f"{self.endpoint.shown_address} could not be used in {attempts}: {text}; try again "
+                                "later")
+
+    def _read(self, data: Any, request: Request, tally: _Tally) -> Reply:
+        """The reply in a completion; some gateways report an error in it with status 200."""
+        model, asked = request.sampling.model, request.longest_reply
+        try:
+            if error := error_in(data):
+                raise _Reported(error, half=wasted_usage(data, request) != Usage())
+            reply = reply_of(data, request)
+        except Exception as problem:
+            tally.wasted += wasted_usage(data, request)
+            if isinstance(problem, NoAnswer):
+                problem.limit = problem.limit and (asked or problem.limit)
+                tally.no_answer = problem
+            raise
+        if tally.no_answer and tally.no_answer.limit and asked:
+            self._room[model] = max(self._room.get(model, 0), asked - tally.no_answer.limit)
+        return reply
 
     async def _post(self, request: Request, body: dict[str, Any], tally: _Tally) -> Any:
         """The completion as plain JSON. `post` spares the client's request typing, most of its cost per call. What came
@@ -166,7 +220,7 @@ class OpenAIModel:
         client = self._open()
         options: Any = {"headers": dict(request.headers)}
         streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model),
-                                   ReplyWatch(request.stop_when))
+                                   ReplyWatch(request.stop_when), WireNames(request.tools).offered)
         try:
             async with asyncio.timeout(self.endpoint.longest):
                 if request.streams:
@@ -189,36 +243,20 @@ class OpenAIModel:
         chunks = await client.post("/chat/completions", cast_to=object, body=body, options=options, stream=True,
                                    stream_cls=openai.AsyncStream[object])
         async with chunks:
+            pieces = chunks.response.aiter_bytes()
             try:
                 if "json" in media_type(chunks.response):  # this server does not stream
-                    data = _json(await chunks.response.aread())
+                    data = _json(b"".join([piece async for piece in pieces]))
                     streamed.add(data)
                     streamed.end()
                     return data
-                async for chunk in chunks:
-                    check_depth(chunk)
-                    streamed.add(chunk)
-                    if streamed.is_full:
-                        break
+                await _collect(pieces, streamed)
             except (httpx2.RequestError, ValueError, RecursionError) as error:
-                raise Transient(f"the stream broke off ({type(error).__name__})") from None
+                failure = Transient if streamed.is_empty else Broken
+                raise failure(f"the stream broke off ({type(error).__name__})") from None
             finally:
-                await _end(chunks)
+                await _end(chunks, pieces)
         return streamed.completion()
-
-    def _unless_error(self, data: Any, request: Request) -> Any:
-        """The completion; some gateways report an error in it with status 200."""
-        if isinstance(data, dict) and data.get("error") and not data.get("choices"):
-            raise self._failure(status_of(data), data, "an error without a message", request)
-        return data
-
-    def _failure(self, status: int, body: Any, text: str, request: Request,
-                 retry_after: str | None = None) -> Exception:
-        message = scrub(error_message(body, text))
-        complaint = Complaint(status, body, message, retry_after_seconds(retry_after))
-        pictures_for = request.headers.get("X-ChatDev-Role", "ROLE") if request.shows_pictures else None
-        return complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools),
-                                 pictures_for=pictures_for)
 
     def _line(self) -> _Line:
         loop = asyncio.get_running_loop()
@@ -233,21 +271,56 @@ class OpenAIModel:
         return line.client
 
 
-async def _end(chunks: AsyncStream[object]) -> None:
+async def _collect(pieces: AsyncIterator[bytes], streamed: StreamCollector) -> None:
+    """Read a stream as far as it is wanted. Raises _Reported for an error in it, ValueError for broken JSON."""
+    reader = EventReader()
+
+    def take(values: Iterable[Any]) -> None:
+        for value in values:
+            streamed.add(value)
+            if error := error_in(value):
+                raise _Reported(error, half=not streamed.is_empty)
+            if streamed.is_full:
+                return
+
+    async for piece in pieces:
+        take(reader.feed(piece))
+        if streamed.is_full:
+            return
+        if reader.is_done:
+            break
+    take(reader.end())
+    streamed.end(is_done=reader.is_done)
+    with suppress(TimeoutError):  # a connection is used again only when its answer was read to the end
+        async with asyncio.timeout(_REST):
+            async for _ in pieces:
+                pass
+
+
+async def _end(chunks: AsyncStream[object], pieces: AsyncIterator[bytes]) -> None:
     """Close a stream and let its generators run out: left in the middle, they would be for the garbage collector, which
     may come by in another thread."""
     await chunks.close()
-    with suppress(Exception):  # whatever a closed stream says
-        async for _ in chunks:
-            pass
+    for left in (pieces, chunks):
+        with suppress(Exception):  # whatever a closed stream says
+            async for _ in left:
+                pass
 
 
-def _read(data: Any, request: Request, tally: _Tally) -> Reply:
-    try:
-        return reply_of(data, request)
-    except Unusable:
-        tally.wasted += wasted_usage(data, request)
-        raise
+class _Reported(Exception):
+    """An error that a server reports with status 200. `half`: with a part of a reply."""
+
+    def __init__(self, body: Any, *, half: bool) -> None:
+        message = scrub(error_message(body, "an error without a message"))
+        super().__init__(message)
+        self.complaint = Complaint(status_of(body), body, message)
+        self.half = half
+
+
+def _complaint_of(error: APIStatusError) -> Complaint:
+    message = scrub(error_message(error.body, error.message))
+    return Complaint(error.status_code, error.body, message,
+                     retry_after_seconds(error.response.headers.get("retry-after")))
 
 
 def _json(content: bytes) -> Any:
@@ -255,7 +328,9 @@ def _json(content: bytes) -> Any:
         data = json.loads(content)
         check_depth(data)
     except (ValueError, RecursionError):
-        raise Unusable("the reply is not JSON") from None
+        page = describe_page(content[:4000].decode("utf-8", "replace"))
+        raise Unusable(f"the reply is {page}; check the address (--base-url; most end with /v1)" if page else
+                       "the reply is not JSON") from None
     return data
 
 

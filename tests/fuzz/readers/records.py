@@ -17,9 +17,10 @@ from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelErro
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.journal import read_journal
+from chatdev.llm.adaptations import Adaptations
 from chatdev.llm.base import Message, Request, Sampling
 from chatdev.llm.completions import StreamCollector, reply_of, server_usage
-from chatdev.llm.failures import Adaptations, Complaint, Transient, error_message, retry_after_seconds, status_of
+from chatdev.llm.failures import Complaint, Transient, error_message, retry_after_seconds, status_of
 from chatdev.llm.tokens import count_tokens
 from chatdev.runner.recorded import RecordedRun
 from chatdev.safe_text import sanitize

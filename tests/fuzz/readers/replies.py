@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from chatdev.config.phases import Solution
+from chatdev.llm.base import ToolSpec
 from chatdev.llm.completions import ReplyWatch
 from chatdev.replies import Unreadable, parse_files
 from chatdev.replies.blocks import name_on, read_info
@@ -22,7 +24,8 @@ from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
 from chatdev.replies.search_replace import apply_changes, read_changes
-from chatdev.replies.utterance import ends_with_tool_call, join_continuation, read_tool_call
+from chatdev.replies.tool_text import ends_with_tool_call, read_tool_call
+from chatdev.replies.utterance import join_continuation
 from chatdev.workspace.python_facts import definitions, functions
 from tests.fuzz.properties import PROGRAM, SOFTWARE, TOKENS, files, markers
 from tests.fuzz.readers.reader import Reader, is_short
@@ -31,6 +34,7 @@ SCHEMA: dict[str, Any] = {
     "type": "object", "required": ["a"], "additionalProperties": False,
     "properties": {"a": {"type": "array", "maxItems": 3, "items": {"type": "string", "pattern": "^[a-z]+( [a-z]+)*$"}},
                    "b": {"type": "integer", "minimum": 2}, "c": {"enum": ["x", "y"]}}}
+LOOK = (ToolSpec("look", "Looks.", {"properties": {"at": {"type": "string"}}}),)
 SPANS = ['"""', "'''", "`", "${", "}", "{", "/*", "*/", "//", "#", "--", "(*", "*)", "{-", "-}", "<<EOF", "<<~EOF\n",
          "EOF\n", "[[", "]]", "$$", "'", '"', "\\", "\n", " ", "x", "=", "/", "[", "(", "```\n", "```js\n", "~~~\n",
          "  ", "- ", "a: |\n", "<html", "</html>", "<pre", "</pre>", "<!--", "-->", "<<<<<<< SEARCH\n",
@@ -125,9 +129,10 @@ def changes(text: str) -> None:
 
 def tool_calls(text: str) -> None:
     """A call of a tool in a text."""
-    call = read_tool_call(text)
-    assert call is None or isinstance(call.arguments, str)
-    ends_with_tool_call(text, {"look"})
+    for tools in ((), LOOK):
+        call = read_tool_call(text, tools)
+        assert call is None or isinstance(json.loads(call.arguments), dict)
+    ends_with_tool_call(text, LOOK)
 
 
 def continuations(text: str) -> None:
