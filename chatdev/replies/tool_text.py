@@ -107,7 +107,8 @@ _TAGS = {"<tool_call>": "</tool_call>",  # Hermes, Qwen, GLM
          "<|channel|>commentary to=": "<|call|>"}  # gpt-oss
 _OPENS = re.compile("|".join(map(re.escape, _TAGS)))
 _MOST = 20  # tags that are looked at: whoever writes more of them writes about them
-_ENDS = re.compile(r"(?:\s|<[^<>]{0,60}>)*+")
+_ENDS = re.compile(r"(?:[\s`\]]|<[^<>]{0,60}>)*+")
+_BLANKS = re.compile(r"\s*")
 _NAME = r"[\w.:-]{1,200}"
 _FUNCTION = re.compile(rf"\s*(?:<function=|<invoke name=\"|<function name=\")({_NAME})\"?>")
 _PARAMETER = re.compile(r"<parameter(?:=| name=\")([^<>\"]{1,200})\"?[^<>]{0,100}>")
@@ -120,32 +121,42 @@ _JSON = json.JSONDecoder()
 
 
 def _tagged_calls(text: str, tools: Collection[ToolSpec], names: WireNames) -> Iterator[tuple[ToolCall, int]]:
-    """The calls in tags outside code, each with its end in the text."""
+    """The calls in tags outside code, each with its end in the text, before the tag that closes it."""
     openings = list(islice(_OPENS.finditer(text), _MOST))
     blocks = [(block.start, block.end) for block in scan(text)] if openings else []
-    at = 0
+    end = 0
     for opening in openings:
-        start = opening.end()
-        if start < at or any(first <= opening.start() < last for first, last in blocks):
+        tag, start = opening[0], opening.end()
+        if start < end or any(first <= opening.start() < last for first, last in blocks):
             continue
-        start = opening.start() if opening[0] == "<function=" else start
-        closing = text.find(_TAGS[opening[0]], opening.end())
-        end = closing if closing >= 0 else len(text)
-        if call := _read_json(text[start:], names) or _read_values(text[start:end], tools, names):
-            at = end + len(_TAGS[opening[0]]) * (closing >= 0)
-            yield call, at
+        if found := _read_json(text, start, names):
+            end = found[1]
+            yield found
+            continue
+        closing = text.find(_TAGS[tag], start)
+        closing = len(text) if closing < 0 else closing
+        if call := _read_values(text[opening.start() if tag == "<function=" else start:closing], tools, names):
+            end = closing
+            yield call, end
 
 
-def _read_json(body: str, names: WireNames) -> ToolCall | None:
-    """The call behind a tag as JSON: of name and arguments, several of which may be in a list, or a name before its
-    arguments."""
-    stripped = body.lstrip()
-    if stripped.startswith(("{", "[")):
-        value = _json_at(stripped, 0)
-        return _call_of(value[0] if isinstance(value, list) and value else value, names)
-    found = _BEFORE_JSON.match(stripped.removeprefix("<function="))
-    value = _json_at(found.string, found.end()) if found else None
-    return _made(names.own(found["name"]), value) if found and isinstance(value, dict) else None
+def _read_json(text: str, start: int, names: WireNames) -> tuple[ToolCall, int] | None:
+    """The call behind a tag as JSON, and its end: of name and arguments, several of which may be in a list, or a name
+    before its arguments."""
+    found = _BEFORE_JSON.match(text, start) or _BLANKS.match(text, start)
+    if found is None or text[found.end():found.end() + 1] not in ("{", "["):
+        return None
+    try:
+        _, end = _JSON.raw_decode(text, found.end())
+        value = load_json(text[found.end():end])
+    except (ValueError, RecursionError):
+        return None
+    value = value[0] if isinstance(value, list) and value else value
+    if found.re is _BLANKS:
+        call = _call_of(value, names)
+    else:
+        call = _made(names.own(found["name"]), value) if isinstance(value, dict) else None
+    return (call, end) if call else None
 
 
 def _read_values(body: str, tools: Collection[ToolSpec], names: WireNames) -> ToolCall | None:
@@ -155,14 +166,6 @@ def _read_values(body: str, tools: Collection[ToolSpec], names: WireNames) -> To
     found = _BEFORE_KEY.match(body)
     name = names.own(found[1]) if found else ""
     return _typed(name, _values(body, _KEY, "</arg_value>"), tools) if names.is_offered(name) else None
-
-
-def _json_at(text: str, at: int) -> Any:
-    """The JSON value that begins there; None where there is none."""
-    try:
-        return load_json(text[at:_JSON.raw_decode(text, at)[1]])
-    except (ValueError, RecursionError):
-        return None
 
 
 def _values(body: str, opens: re.Pattern[str], closes: str) -> Iterator[tuple[str, str]]:
