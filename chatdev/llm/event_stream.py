@@ -21,6 +21,7 @@ class EventReader:
 
     def __init__(self) -> None:
         self._open: list[bytes] = []
+        self._after_return = False
         self._pending: list[str] = []
         self.is_done = False
         """Whether the server said that the stream is whole; what follows is ignored."""
@@ -28,8 +29,9 @@ class EventReader:
     def feed(self, data: bytes) -> Iterator[Any]:
         """Values of the events that this piece completes. Raises ValueError and RecursionError for JSON that is none,
         or nested too deep."""
-        start = 0
-        for found in _LINE_END.finditer(data):
+        start = int(self._after_return and data.startswith(b"\n"))  # of a line end that came in two pieces
+        self._after_return = data.endswith(b"\r")
+        for found in _LINE_END.finditer(data, start):
             line = b"".join((*self._open, data[start:found.start()]))
             self._open, start = [], found.end()
             yield from self._read_line(line)

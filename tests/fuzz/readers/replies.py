@@ -44,6 +44,11 @@ VALUES = ["{", "}", "[", "]", '"a"', '"b"', '"c"', "'a'", ":", ",", "1", "-", "1
           "red", "green", "dark green", "Yes.", "because", "**", "`", "```\n", "```json\n", "\u2028", "\ud800", "\0",
           "“", "”", "#", "(", ")", "x = ", "\\u12", "NaN", "{'a':", '{"a":[', "!!", "_",
           '{"tool": "look", "arguments": {}}', '{"tool":']
+TAGS = ["<tool_call>", "</tool_call>", "<function=look>", "<parameter=at>", "</parameter>", "</function>",
+        "[TOOL_CALLS]", "[ARGS]", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", '<invoke name="look">',
+        "<function_calls>", "<|python_tag|>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<|tool_call_begin|>",
+        "functions.look:0", "look", "<|tool_call_argument_begin|>", '{"name": "look", "arguments": {', "}}",
+        "<|channel|>commentary to="]
 PYTHON = ["def f(self):\n", "class A:\n", "    ", "\t", "return 1\n", "pass\n", "...\n", "# ...\n",
           "# rest of the code\n", "# ... existing code ...\n", "\n", "\r\n", "\r", "\\", "\\\n", "\\\r\n",
           "import a\n", "from a import b as c\n", "import a.b", ".a", "x = 1\n", "x, y = 1, 2\n", "@property\n",
@@ -201,7 +206,7 @@ READERS = {
                       ("{}", "*** Begin Patch\n{}\n*** End Patch\n", "--- a/app.js\n+++ b/app.js\n{}",
                        "--- a/app.js {}x\n+++ b/app.js\n@@ {}\n-f();\n+g();\n",
                        "{} <<EOF\n@@ -1 +1 @@\n-x\n+y\nEOF\n")),
-    "tool calls": Reader(tool_calls, VALUES),
+    "tool calls": Reader(tool_calls, [*VALUES, *TAGS]),
     "continued replies": Reader(continuations, TOKENS),
     "form text": Reader(form(Solution(form="text")), VALUES),
     "form choice": Reader(form(Solution(form="choice", options=["green", "dark green", "red", "C++"])), VALUES),
