@@ -104,7 +104,7 @@ _TAGS = {"<tool_call>": "</tool_call>",  # Hermes, Qwen, GLM
          "[TOOL_CALLS]": "</s>",  # Mistral
          "<｜tool▁call▁begin｜>": "<｜tool▁call▁end｜>",  # DeepSeek
          "<|tool_call_begin|>": "<|tool_call_end|>",  # Kimi
-         "<|channel|>commentary to=": "<|call|>"}  # gpt-oss
+         "<|channel|>commentary to=": "<|call|>", "<|channel|>analysis to=": "<|call|>"}  # gpt-oss
 _OPENS = re.compile("|".join(map(re.escape, _TAGS)))
 _MOST = 20  # tags that are looked at: whoever writes more of them writes about them
 _ENDS = re.compile(r"(?:[\s`\]]|<[^<>]{0,60}>)*+")

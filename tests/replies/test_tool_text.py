@@ -36,6 +36,7 @@ CALLS = {
             f"{json.dumps(GIVEN)}<|tool_call_end|><|tool_calls_section_end|>",
     "gpt-oss": "<|channel|>commentary to=functions.mine__look <|constrain|>json<|message|>"
                f"{json.dumps(GIVEN)}<|call|>",
+    "gpt-oss, as a thought": f"<|channel|>analysis to=functions.mine__look<|message|>{json.dumps(GIVEN)}",
     "MiniMax": '<minimax:tool_call>\n<invoke name="mine__look">\n<parameter name="at">7</parameter>\n'
                '<parameter name="times">2</parameter>\n</invoke>\n</minimax:tool_call>',
     "Phi": f"<|tool_call|>[{JSON}]<|/tool_call|>",
