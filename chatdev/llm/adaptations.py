@@ -98,13 +98,13 @@ def plain_roles(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         turned = {**message, "role": "user"} if message["role"] == "system" else dict(message)
         before = plain[-1] if plain else {}
         if turned["role"] == before.get("role") != "tool" and "tool_calls" not in before:
-            plain[-1] = {**before, **turned, "content": _joined(before["content"], turned["content"])}
+            plain[-1] = {**before, **turned, "content": _join(before["content"], turned["content"])}
         else:
             plain.append(turned)
     return plain
 
 
-def _joined(before: Any, after: Any) -> Any:
+def _join(before: Any, after: Any) -> Any:
     """Two contents as one: texts with a blank line between them, else the parts of both."""
     if isinstance(before, str) and isinstance(after, str):
         return "\n\n".join(text for text in (before, after) if text)

@@ -120,16 +120,21 @@ class Complaint:
             return ModelRejected(f"the model {model!r} takes no such picture ({self.shown_text}); give the role that "
                                  f"looks at it a model that does: --set roles.{pictures_for}.model.name=MODEL; or "
                                  "leave the picture out and describe it in words")
-        if self.is_about_template:
-            return ModelRejected(f"the chat template of the model {model!r} does not take these messages "
-                                 f"({self.status}: {self.shown_text}), not even without a system message; give the "
-                                 "server another template (llama.cpp, vLLM: --chat-template) or take another model")
-        if self.status in _MAY_PASS or self.status >= 500:
+        if self._may_pass:
             return Transient(f"status {self.status}: {self.shown_text}", self.retry_after)
-        if tools and self.status not in (401, 403) and _NO_TOOLS.search(self.text[:_SEARCHED].lower()):
+        if tools and self._is_about_tools:
             return ModelRejected(f"the model {model!r} takes no native tool calls ({self.shown_text}); set "
                                  "`native_tools: false` in its profile under `models` in the settings file")
         return ModelRejected(f"the server at {url} {self._what_is_refused(model)}")
+
+    @property
+    def _may_pass(self) -> bool:
+        return self.status in _MAY_PASS or (self.status >= 500 and not self.is_about_template)
+
+    @property
+    def _is_about_tools(self) -> bool:
+        is_other = self.is_about_template or self.status in (401, 403)
+        return not is_other and bool(_NO_TOOLS.search(self.text[:_SEARCHED].lower()))
 
     @property
     def is_about_template(self) -> bool:
@@ -141,6 +146,10 @@ class Complaint:
             return f"refuses the key ({self.status}: {self.shown_text}); check OPENAI_API_KEY"
         if self.status == 404:
             return f"knows no model {model!r} ({self.shown_text}); check --model and --base-url"
+        if self.is_about_template:
+            return (f"has a chat template of the model {model!r} that does not take these messages, not even without a "
+                    f"system message ({self.status}: {self.shown_text}); give it another template (llama.cpp, vLLM: "
+                    "--chat-template) or take another model")
         return f"refuses the request ({self.status}: {self.shown_text})"
 
     def _too_long(self) -> bool:

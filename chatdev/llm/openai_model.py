@@ -122,18 +122,24 @@ class OpenAIModel:
     def _within(self, request: Request, tally: _Tally) -> Request:
         """The request of the next attempt, in what the budget leaves after those that failed, and with room for what
         the model thinks. Raises UnusableReply where there is none."""
-        longest, most = self._longest(request, tally), request.most
-        if request.room is not None and (longest is not None or tally.wasted != Usage()):
-            most = request.room(tally.wasted) if longest is None else request.room(tally.wasted, longest)
-        if most == 0:
-            raise UnusableReply(f"{tally.attempts} attempts gave no usable reply, and the budget leaves no room for "
-                                "another one")
+        longest = self._longest(request, tally)
+        most = self._most(request, tally, longest)
         if longest is not None:
             request = replace(request, sampling=replace(request.sampling, max_tokens=longest))
         request = replace(request, most=most)
-        if tally.no_answer and tally.no_answer.limit and (request.longest_reply or 0) <= tally.no_answer.limit:
+        if tally.no_answer and (request.longest_reply or 0) <= (tally.no_answer.limit or -1):
             raise self._final_error(tally.no_answer, request, tally)
         return request
+
+    def _most(self, request: Request, tally: _Tally, longest: int | None) -> int | None:
+        """Maximum reply tokens by the budget. Raises UnusableReply where none are left."""
+        if request.room is None or (longest is None and tally.wasted == Usage()):
+            return request.most
+        most = request.room(tally.wasted) if longest is None else request.room(tally.wasted, longest)
+        if most == 0:
+            raise UnusableReply(f"{tally.attempts} attempts gave no usable reply, and the budget leaves no room for "
+                                "another one")
+        return most
 
     def _longest(self, request: Request, tally: _Tally) -> int | None:
         """Maximum reply tokens of an attempt, where it is more than the request says: a model that came to no answer,

@@ -33,7 +33,7 @@ class WireNames:
         self._wire: dict[str, str] = {}
         self._own: dict[str, str] = {}
         for tool in tools:
-            plain = name = _allowed(tool.name)
+            plain = name = _plain_name(tool.name)
             while name in self._own:
                 name = _short(f"{plain}_{hashlib.sha256(f'{name} {tool.name}'.encode()).hexdigest()[:8]}")
             self._wire[tool.name], self._own[name] = name, tool.name
@@ -49,7 +49,7 @@ class WireNames:
 
     def wire(self, name: str) -> str:
         """A tool's name for the wire, also of one that is not offered now."""
-        return self._wire.get(name) or _allowed(name)
+        return self._wire.get(name) or _plain_name(name)
 
     def own(self, said: str) -> str:
         """The offered tool that a model means, by its name on the wire or by its own; what it said where that is none
@@ -73,7 +73,7 @@ def _spellings(said: str) -> Iterator[str]:
     yield _PREFIX.sub("", without, count=1)
 
 
-def _allowed(name: str) -> str:
+def _plain_name(name: str) -> str:
     """The name with other letters replaced; dots, which most servers forbid, by two bars."""
     return _short(_NOT_ALLOWED.sub("_", name.replace(".", "__")) or "_")
 
@@ -182,6 +182,12 @@ class _Call:
         known = bool(piece.id) and (piece.id, piece.name) == (self.id, self.name) and self.is_whole
         return known and len(piece.arguments) == self.size and piece.arguments == "".join(self.arguments)
 
+    def is_followed_by(self, piece: _Piece, *, is_other: bool) -> bool:
+        """Whether a named piece, with another id or not, begins another call than this one, which has arguments."""
+        if piece.name != self.name or not self.is_whole:
+            return piece.name != self.name
+        return is_other or (bool(piece.arguments.strip()) and not self.repeats(piece))
+
     def completion(self) -> dict[str, Any]:
         """The call as an unstreamed completion has it. Some gateways begin with an empty object, before the first part
         of the arguments."""
@@ -249,10 +255,8 @@ class CallCollector:
             return is_other and call.is_whole and not piece.arguments
         if again:
             return True
-        if call.is_whole:
-            return is_other or piece.name != call.name or bool(piece.arguments.strip() and not call.repeats(piece))
         if call.has_arguments:
-            return piece.name != call.name
+            return call.is_followed_by(piece, is_other=is_other)
         return is_other or self._is_second(call.name, piece.name)
 
     def _is_second(self, name: str, more: str) -> bool:

@@ -71,26 +71,24 @@ def _read_object(block: str, names: WireNames | None) -> ToolCall | None:
 
 
 def _call_of(value: Any, names: WireNames) -> ToolCall | None:
-    """The call that a JSON value is: of a tool by its own name or that on the wire. `parameters` (Llama) are arguments
-    where the tool is one that is offered: much else has a name and parameters."""
+    """The call that a JSON value is: of a tool by its own name or that on the wire."""
     if not isinstance(value, dict):
         return None
-    named = value.get("tool")
-    name = names.own(named) if isinstance(named, str) else names.own(str(value.get("name") or ""))
-    known = names.is_offered(name)
-    key = "arguments" if "arguments" in value or not known else "parameters"
-    if not name or (not isinstance(named, str) and key not in value):
-        return None
-    arguments = value.get(key, {})
-    if isinstance(arguments, str) and known:
-        try:
-            arguments = load_json(arguments)
-        except ValueError:
-            return None
-    return _made(name, arguments) if isinstance(arguments, dict) else None
+    said = value.get("tool") or value.get("name")
+    name = names.own(said) if isinstance(said, str) else ""
+    arguments = _arguments_in(value, known=names.is_offered(name))
+    return _new_call(name, arguments) if name and isinstance(arguments, dict) else None
 
 
-def _made(name: str, arguments: Mapping[str, Any]) -> ToolCall:
+def _arguments_in(value: Mapping[str, Any], *, known: bool) -> Any:
+    """Arguments of a call; None where it is none. Of a tool that is offered they may be `parameters` (Llama), or a
+    text: much else has a name and parameters."""
+    key = "parameters" if known and "arguments" not in value else "arguments"
+    given = value.get(key, {} if value.get("tool") else None)
+    return _value_of(given) if known and isinstance(given, str) else given
+
+
+def _new_call(name: str, arguments: Mapping[str, Any]) -> ToolCall:
     return ToolCall("", short_name(name), json.dumps(arguments, ensure_ascii=False))
 
 
@@ -123,18 +121,17 @@ _JSON = json.JSONDecoder()
 def _tagged_calls(text: str, tools: Collection[ToolSpec], names: WireNames) -> Iterator[tuple[ToolCall, int]]:
     """The calls in tags outside code, each with its end in the text, before the tag that closes it."""
     openings = list(islice(_OPENS.finditer(text), _MOST))
-    blocks = [(block.start, block.end) for block in scan(text)] if openings else []
+    blocks = [range(block.start, block.end) for block in scan(text)] if openings else []
     end = 0
     for opening in openings:
         tag, start = opening[0], opening.end()
-        if start < end or any(first <= opening.start() < last for first, last in blocks):
+        if start < end or any(opening.start() in block for block in blocks):
             continue
         if found := _read_json(text, start, names):
             end = found[1]
             yield found
             continue
-        closing = text.find(_TAGS[tag], start)
-        closing = len(text) if closing < 0 else closing
+        closing = text.find(_TAGS[tag], start) % (len(text) + 1)  # the end of the text, where there is none
         if call := _read_values(text[opening.start() if tag == "<function=" else start:closing], tools, names):
             end = closing
             yield call, end
@@ -155,17 +152,17 @@ def _read_json(text: str, start: int, names: WireNames) -> tuple[ToolCall, int] 
     if found.re is _BLANKS:
         call = _call_of(value, names)
     else:
-        call = _made(names.own(found["name"]), value) if isinstance(value, dict) else None
+        call = _new_call(names.own(found["name"]), value) if isinstance(value, dict) else None
     return (call, end) if call else None
 
 
 def _read_values(body: str, tools: Collection[ToolSpec], names: WireNames) -> ToolCall | None:
     """The call between two tags whose arguments have tags of their own."""
     if found := _FUNCTION.match(body):
-        return _typed(names.own(found[1]), _values(body, _PARAMETER, "</parameter>"), tools)
+        return _call_by_schema(names.own(found[1]), _values(body, _PARAMETER, "</parameter>"), tools)
     found = _BEFORE_KEY.match(body)
     name = names.own(found[1]) if found else ""
-    return _typed(name, _values(body, _KEY, "</arg_value>"), tools) if names.is_offered(name) else None
+    return _call_by_schema(name, _values(body, _KEY, "</arg_value>"), tools) if names.is_offered(name) else None
 
 
 def _values(body: str, opens: re.Pattern[str], closes: str) -> Iterator[tuple[str, str]]:
@@ -178,12 +175,12 @@ def _values(body: str, opens: re.Pattern[str], closes: str) -> Iterator[tuple[st
         found = opens.search(body, end) if end >= 0 else None
 
 
-def _typed(name: str, values: Iterator[tuple[str, str]], tools: Collection[ToolSpec]) -> ToolCall:
+def _call_by_schema(name: str, values: Iterator[tuple[str, str]], tools: Collection[ToolSpec]) -> ToolCall:
     """The call with values of the types that its tool takes: between tags all are texts."""
     schema = next((tool.parameters for tool in tools if tool.name == name), {})
     properties = schema.get("properties") or {}
     texts = {key for key, kind in properties.items() if isinstance(kind, Mapping) and kind.get("type") == "string"}
-    return _made(name, {key: value if key in texts else _value_of(value) for key, value in values})
+    return _new_call(name, {key: value if key in texts else _value_of(value) for key, value in values})
 
 
 def _value_of(text: str) -> Any:
