@@ -297,7 +297,7 @@ async def _collect(pieces: AsyncIterator[bytes], streamed: StreamCollector) -> N
             break
     take(reader.end())
     streamed.end(is_done=reader.is_done)
-    with suppress(TimeoutError):  # a connection is used again only when its answer was read to the end
+    with suppress(Exception):  # a connection is used again only when its answer was read to the end
         async with asyncio.timeout(_REST):
             async for _ in pieces:
                 pass

@@ -382,9 +382,11 @@ def test_a_stream_of_nothing_that_is_done_is_an_empty_reply(chat_server: ChatSer
     assert len(chat_server.requests) == 3
 
 
-def test_a_server_that_stays_after_the_end_is_not_waited_for(chat_server: ChatServer) -> None:
-    chat_server.script(Scripted(body=events(said("one"), "", "data: [DONE]", "").body, headers=EVENTS, drip=0.01,
-                                endless=b": still here\n\n"), "next")
+@pytest.mark.parametrize(("drip", "more"), [(0.01, b": still here\n\n"), (0.0, b"x" * 65536)])
+def test_a_server_that_stays_after_the_end_is_not_waited_for(chat_server: ChatServer, drip: float,
+                                                             more: bytes) -> None:
+    done = events(said("one"), "", "data: [DONE]", "")
+    chat_server.script(replace(done, drip=drip, endless=more), "next")
     assert [reply.text for reply in complete_all(chat_server, [STREAMED, ASK])] == ["one", "next"]
 
 
