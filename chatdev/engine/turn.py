@@ -231,7 +231,7 @@ class Turn:
             offered = self.agent.tools if used < agent_tools.limit and not agent_tools.loops.looping else ()
             at = self.place.at("act", used) if used else self.place
             reply = await self._reply(self.agent, at, offered, self.constraint)
-            text = await look_through(strip_thoughts, reply.text)
+            text = await self._without_thoughts(reply)
             calls = reply.tool_calls or await self._calls_in(text) if offered else ()
             if not calls:
                 return Utterance(self.agent.speaker, await self._answer(at, text), steps=tuple(self.steps))
@@ -247,8 +247,11 @@ class Turn:
         if not tools or not await look_through(is_call, text):
             return text
         reply = await self._reply(warm(self.agent, 1), place.at("answer"), (), None)
-        text = await look_through(strip_thoughts, reply.text)
+        text = await self._without_thoughts(reply)
         return "" if await look_through(is_call, text) else text
+
+    async def _without_thoughts(self, reply: Reply) -> str:
+        return await look_through(partial(strip_thoughts, semantics=self.shared.context.settings.semantics), reply.text)
 
     async def _calls_in(self, text: str) -> tuple[ToolCall, ...]:
         """The tool call that stands in a text, for want of native ones (also of models that were offered these)."""

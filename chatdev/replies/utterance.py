@@ -22,6 +22,13 @@ _BARE = re.compile(r"[*_`\[]{0,3}SOLUTION[*_`\].:]{0,4}")  # small models drop i
 _CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:s?olution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
 _THOUGHT = re.compile(r"[ \t]*<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"(?<!`)</think(?:ing)?>", re.IGNORECASE)
+_FIRST_THOUGHTS = {  # of which a text begins with one, and where its answer begins
+    "[THINK]": re.compile(r"\[/THINK\]"),  # Mistral
+    "<thought>": re.compile("</thought>"),  # Gemini
+    "<seed:think>": re.compile("</seed:think>"), "◁think▷": re.compile("◁/think▷"),  # Seed, Kimi
+    "<|channel|>analysis<|message|>": re.compile(  # gpt-oss: an answer, or a call of a tool
+        r"<\|channel\|>final<\|message\|>|(?=<\|channel\|>\w{1,20} to=)")}
+_LAST_TAG = re.compile(r"(?:<\|(?:return|end|call)\|>\s*)+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +98,10 @@ def _closing_tag(text: str) -> re.Match[str] | None:
     return _CLOSING.search(text, start)
 
 
-def strip_thoughts(text: str) -> str:
-    """`text` without `<think>…</think>`, also when the opening or the closing tag is missing; code keeps its tags."""
+def strip_thoughts(text: str, *, semantics: int = NEWEST) -> str:
+    """`text` without `<think>…</think>`, also when the opening or the closing tag is missing; code keeps its tags. From
+    semantics 7 on also without a thought that it begins with in the tags of other models."""
+    text = _without_first_thought(text) if semantics > 6 else text
     if not _THOUGHT_END.search(text) and not _THOUGHT.match(text.lstrip()):
         return text
     kept: list[str] = []
@@ -110,6 +119,15 @@ def strip_thoughts(text: str) -> str:
             fence = fence_of(rest)
             kept.append(rest)
     return "".join(kept).strip()
+
+
+def _without_first_thought(text: str) -> str:
+    begun = text.lstrip()
+    answer = next((end for tag, end in _FIRST_THOUGHTS.items() if begun.startswith(tag)), None)
+    if answer is None:
+        return text
+    found = answer.search(begun)
+    return _LAST_TAG.sub("", begun[found.end():]).strip() if found else ""
 
 
 def _answer_of_line(line: str, thinking: bool) -> tuple[bool, str, bool]:

@@ -90,7 +90,9 @@ def test_a_tool_with_bars_in_its_name_is_called(chat_server: ChatServer, ask: As
 @pytest.mark.parametrize("text", [
     '<tool_call>\n{"name": "mine__words", "arguments": {"text": "a b c"}}\n</tool_call>',
     '```json\n{"name": "mine__words", "arguments": {"text": "a b c"}}\n```',
-    '<think>Which tool?</think>\n<tool_call>{"name": "mine.words", "arguments": {"text": "a b c"}}'])
+    '<think>Which tool?</think>\n<tool_call>{"name": "mine.words", "arguments": {"text": "a b c"}}',
+    "<|channel|>analysis<|message|>Which tool?<|end|><|start|>assistant<|channel|>commentary to=functions.mine__words "
+    '<|constrain|>json<|message|>{"text": "a b c"}<|call|>'], ids=["Hermes", "JSON", "Qwen", "gpt-oss"])
 @pytest.mark.parametrize("model", ["gpt-4o", "some-small-model"], ids=["native", "by text"])
 def test_a_call_in_the_text_is_made(chat_server: ChatServer, ask: Ask, text: str, model: str) -> None:
     run = ask(text, DONE, model=model)
