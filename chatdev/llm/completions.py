@@ -96,6 +96,8 @@ def _why_empty(data: Any, message: Mapping[str, Any], request: Request, *, cut: 
         return ContextOverflow(f"the server answered nothing to a prompt of {reported.prompt_tokens:,} tokens, as one "
                                "does whose context window is full; load the model with a larger one (LM Studio: "
                                "context length, Ollama: num_ctx, llama.cpp: -c), or give it less")
+    if text_of(message.get("content")) and not thoughts:
+        return Unusable("the reply is nothing but blanks")
     if cut:
         limit = wasted_usage(data, request).completion_tokens
         return NoAnswer(f"it used all {limit:,} tokens that it may write"

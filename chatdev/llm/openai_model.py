@@ -113,10 +113,13 @@ class OpenAIModel:
                     return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
         except Transient as problem:
             raise self._final_error(problem, request, tally) from None
-        except (ModelRejected, ContextOverflow):
-            if tally.no_answer is None:
+        except (ModelRejected, ContextOverflow) as refusal:
+            if tally.no_answer and tally.no_answer.limit:
+                named = Unusable(f"{tally.no_answer} (asked for more, it said: {refusal})")
+                raise self._final_error(named, request, tally) from None
+            if self._room.pop(request.sampling.model, None) is None:
                 raise
-            raise self._final_error(tally.no_answer, request, tally) from None  # it cannot write more than it did
+            return await self._try(request, tally)  # what it took once is too much behind this prompt
         raise AssertionError("tenacity either returns or raises")
 
     def _within(self, request: Request, tally: _Tally) -> Request:

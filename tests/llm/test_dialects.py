@@ -161,8 +161,16 @@ def test_a_server_with_its_own_limit_is_told_a_higher_one(chat_server: ChatServe
 @pytest.mark.parametrize("refusal", ["max_tokens is too large: 8242", "maximum context length is 4096 tokens"])
 def test_a_server_that_has_no_more_room_is_named_for_the_thinking(chat_server: ChatServer, refusal: str) -> None:
     chat_server.script(THOUGHT, error(400, refusal))
-    assert "tokens that it may write for thinking" in str(failure(chat_server, LIMITED))
+    problem = str(failure(chat_server, LIMITED))
+    assert "tokens that it may write for thinking" in problem
+    assert refusal in problem
     assert len(chat_server.requests) == 2
+
+
+def test_room_that_a_longer_prompt_does_not_leave_is_given_up(chat_server: ChatServer) -> None:
+    chat_server.script(THOUGHT, "first", error(400, "maximum context length is 8192 tokens"), "second")
+    assert [reply.text for reply in complete_all(chat_server, [LIMITED, LIMITED])] == ["first", "second"]
+    assert limits(chat_server) == [50, 8242, 8242, 50]
 
 
 def test_the_budget_bounds_the_room_for_thoughts(chat_server: ChatServer) -> None:
@@ -202,6 +210,14 @@ def test_nothing_to_a_prompt_that_fills_the_window_is_an_overflow(chat_server: C
 def test_nothing_to_a_short_prompt_is_only_an_empty_reply(chat_server: ChatServer) -> None:
     chat_server.script(Scripted("", usage=(30, 0)), Scripted("", usage=None), "fine")
     assert complete(chat_server).retries == 2
+    chat_server.script(Scripted("", usage=(30, 0), finish_reason="length"), "fine")
+    assert complete(chat_server).retries == 1
+
+
+def test_blanks_up_to_the_limit_get_no_room_for_more_of_them(chat_server: ChatServer) -> None:
+    chat_server.script(Scripted("\n" * 99, finish_reason="length", usage=(7, 50)), "fine")
+    assert complete(chat_server, LIMITED).text == "fine"
+    assert limits(chat_server) == [50, 50]
 
 
 @pytest.mark.parametrize("reply", [
