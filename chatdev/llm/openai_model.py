@@ -338,7 +338,7 @@ def _json(content: bytes) -> Any:
         check_depth(data)
     except (ValueError, RecursionError):
         page = describe_page(content[:4000].decode("utf-8", "replace"))
-        raise Unusable(f"the reply is {page}; check the address (--base-url; most end with /v1)" if page else
+        raise Unusable(f"the reply is not JSON but {page}; check the address (--base-url; most end in /v1)" if page else
                        "the reply is not JSON") from None
     return data
 

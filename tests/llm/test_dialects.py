@@ -326,7 +326,8 @@ def test_an_error_says_what_the_server_said(chat_server: ChatServer, body: Any, 
 def test_an_html_page_instead_of_a_reply_names_the_address(chat_server: ChatServer) -> None:
     page = Scripted(body=b"<html><title>Open WebUI</title>", headers={"Content-Type": "text/html"})
     chat_server.route(lambda _: page)
-    assert "an HTML page, 'Open WebUI', and no answer of a model; check the address" in str(failure(chat_server))
+    problem = str(failure(chat_server))
+    assert "not JSON but an HTML page, 'Open WebUI', and no answer of a model; check the address" in problem
 
 
 # Streams.
