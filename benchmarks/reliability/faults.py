@@ -1,7 +1,7 @@
 """Run a small company on a model server that fails: it ends in the right software, or stops cleanly and is resumed.
 
-Of all requests 30 % fail, each in one of eleven ways (faulty.py). In every fifth run one call fails however often it is
-tried, until the run has stopped; then it is gone on with by `resume`. Every second run is streamed.
+Of all requests 30 % fail, each in one of thirteen ways (faulty.py). In every fifth run one call fails however often it
+is tried, until the run has stopped; then it is gone on with by `resume`. Every second run is streamed.
 """
 
 from __future__ import annotations

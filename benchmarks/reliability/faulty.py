@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
 from benchmarks.reliability import small
 from tests.support.chat_server import Received, Scripted
@@ -68,6 +69,29 @@ def _reported(call: Call) -> Scripted:
     return Scripted(body=f"data: {json.dumps(begun)}\n\ndata: {json.dumps(error)}\n\n".encode(), headers=_STREAM)
 
 
+def _ended_by_an_error(call: Call) -> Scripted:
+    """Half a text that a gateway ends with 200 and an error (OpenRouter)."""
+    choice = {"index": 0, "finish_reason": "error", "error": {"message": "upstream broke", "code": 502}}
+    part = {"content": call.text[:len(call.text) // 2]}
+    if not call.streamed:
+        return Scripted(body={"choices": [{**choice, "message": part}]})
+    lines = [{"choices": [{"index": 0, "delta": part}]}, {"choices": [{**choice, "delta": {}}]}, "[DONE]"]
+    return _events(*lines)
+
+
+def _thoughts(call: Call) -> Scripted:
+    """A model that thinks until its limit, and says nothing."""
+    thought = {"reasoning_content": "hm, " * 50}
+    if not call.streamed:
+        return Scripted(None, message=thought, finish_reason="length", usage=(700, 200))
+    return _events({"choices": [{"index": 0, "delta": thought, "finish_reason": "length"}]}, "[DONE]")
+
+
+def _events(*chunks: Any) -> Scripted:
+    lines = "".join(f"data: {chunk if isinstance(chunk, str) else json.dumps(chunk)}\n\n" for chunk in chunks)
+    return Scripted(body=lines.encode(), headers=_STREAM)
+
+
 KINDS: Mapping[str, Callable[[Call], Scripted]] = {
     "429 with Retry-After": _told_to_wait,
     "429": lambda _: _refused(429, "too many requests"),
@@ -79,6 +103,8 @@ KINDS: Mapping[str, Callable[[Call], Scripted]] = {
     "half an answer": _half,
     "garbage": _garbage,
     "error inside an answer": _reported,
+    "half a text, ended by an error": _ended_by_an_error,
+    "thoughts only": _thoughts,
     "slow drip": lambda call: Scripted(call.text, drip=LONGEST / 2),
 }
 """How a call fails, by name."""

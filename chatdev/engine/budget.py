@@ -332,9 +332,11 @@ class AdmittedCall:
         tokens = reply.usage.completion_tokens - self._wasted
         return tokens >= self.cap * (_NEARLY if reply.usage.estimated else 1)
 
-    def room(self, wasted: Usage) -> int | None:
-        """The tokens for the reply of another attempt, as `Request.room` says."""
+    def room(self, wasted: Usage, longest: int | None = None) -> int | None:
+        """The tokens for the reply of another attempt, as `Room` says."""
         self.cap, self.tightest, self._wasted = None, None, wasted.completion_tokens
+        if longest is not None:
+            self.call = replace(self.call, longest=longest)
         for budget, reservation in self._reserved:
             self._narrow(budget, budget.renew(reservation, self.call, wasted))
         return self.cap

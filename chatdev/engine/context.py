@@ -21,7 +21,7 @@ from chatdev.llm.base import Image, Model, Sampling, ToolSpec
 Files = Mapping[str, bytes]
 TOOL_LOG = "tool_errors.log"
 """The file beside a run's journal in which the tracebacks of tools are, for their authors."""
-SEMANTICS = 6
+SEMANTICS = 7
 """The version of what a phase does with what is said in it; every run keeps the one that it began with. From 2 on
 failing feedback outranks the assistant's marker in a pair, too, the assistant is told of an answer that changed
 nothing, and a choice that is made again ends its phase at once. From 3 on markers that stand astray in a reply are no
@@ -31,7 +31,7 @@ what a loop in a parallel branch unsets is unset after the join. From 5 on files
 anew, and none is removed without a request; a fence within a file of a reply does not end the block of the
 file, and a patch is refused by its name. From 6 on a choice, a value, a list or the one file that a phase asks for is
 its solution without a marker, where the assistant may conclude and no feedback judges; and a patch in a reply is
-applied."""
+applied. From 7 on a call of a tool in the tags of a chat template, or by its name on the wire, is one."""
 
 
 class SoftwareHistory(Protocol):

@@ -30,7 +30,7 @@ from chatdev.engine.context import RoleModel, RunContext
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
-from chatdev.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, counts_exactly, prompt_tokens
+from chatdev.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, counts_exactly, is_cut, prompt_tokens
 from chatdev.place import Place
 from chatdev.plain_values import encodable_text, fields_of, short_name
 from chatdev.replies.circles import never_ends
@@ -92,10 +92,20 @@ class ModelCalls:
                     self.budget.count(replace(spending_of(reply.usage, agent.role_model.profile), seconds=seconds))
                 self.made += 1
                 self._report(agent, place, performed.result, performed.replayed)
+                self._note_cut_prompt(request, reply)
                 if not performed.replayed:
                     self.context.refuse_overspent()
                 return reply
         raise JournalError(f"{place} is a model call, and the journal holds another result for it; it is damaged")
+
+    def _note_cut_prompt(self, request: Request, reply: Reply) -> None:
+        """Tell the user of the run once of a server that reads less than it was sent, and answers all the same."""
+        usage, model, noted = reply.usage, request.sampling.model, self.context.noted
+        if (sign := f"cut prompt {model}") in noted or usage.estimated or reply.retries:
+            return
+        if is_cut(usage.prompt_tokens, request):
+            noted.add(sign)
+            self.context.note_once([describe_cut(model, usage.prompt_tokens, prompt_tokens(request))])
 
     def _request(self, agent: Agent, place: Place, prompt: Prompt) -> Request:
         tools = prompt.tools if agent.role_model.profile.native_tools else ()
@@ -333,6 +343,14 @@ def describe_excess(model: str, tokens: int, context: int) -> str:
     """Message for a request of `tokens` tokens to a model that takes `context`."""
     return (f"the request has about {tokens:,} tokens, and {model} takes {context:,} with its reply, so nothing was "
             "sent; give it less (a part of the software, a shorter task), or take a model with a larger window")
+
+
+def describe_cut(model: str, read: int, sent: int) -> str:
+    """Note for a request of about `sent` tokens of which a server reports `read`."""
+    return (f"the server of {model} counts {read:,} tokens of a prompt of about {sent:,}: it cuts the beginning off, "
+            "where the rules of the company are, or it does not count all. Load the model with a larger context window "
+            "(Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH, LM Studio: context length), or name the one it has as "
+            "`context` in its profile, under `models` in the settings file, so that no more is sent")
 
 
 def _most_tokens(request: Request) -> int:

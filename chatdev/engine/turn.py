@@ -23,7 +23,8 @@ from chatdev.plain_values import encodable_text, load_json
 from chatdev.replies import Marked, read_marker, strip_thoughts
 from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles
 from chatdev.replies.problem import unreadable
-from chatdev.replies.utterance import drop_new_thought, ends_with_tool_call, join_continuation, read_tool_call
+from chatdev.replies.tool_text import ends_with_tool_call, read_tool_call
+from chatdev.replies.utterance import drop_new_thought, join_continuation
 from chatdev.tools.base import Verdict
 from chatdev.workspace.snapshot import safe_path
 
@@ -230,8 +231,8 @@ class Turn:
             offered = self.agent.tools if used < agent_tools.limit and not agent_tools.loops.looping else ()
             at = self.place.at("act", used) if used else self.place
             reply = await self._reply(self.agent, at, offered, self.constraint)
-            text = await look_through(strip_thoughts, reply.text)
-            calls = reply.tool_calls or (await look_through(_calls_in, text)) if offered else ()
+            text = await self._without_thoughts(reply)
+            calls = reply.tool_calls or await self._calls_in(text) if offered else ()
             if not calls:
                 return Utterance(self.agent.speaker, await self._answer(at, text), steps=tuple(self.steps))
             used += len(calls)
@@ -241,12 +242,22 @@ class Turn:
     async def _answer(self, place: Place, text: str) -> str:
         """The text of an answer. One that ends with a call of a tool, though there are no calls left, is none: it is
         asked for once more, warmer, and then it is empty."""
-        names = {tool.name for tool in self.agent.tools}
-        if not names or not ends_with_tool_call(text, names):
+        tools = self.agent.tools
+        is_call = partial(ends_with_tool_call, tools=tools, semantics=self.shared.context.settings.semantics)
+        if not tools or not await look_through(is_call, text):
             return text
         reply = await self._reply(warm(self.agent, 1), place.at("answer"), (), None)
-        text = await look_through(strip_thoughts, reply.text)
-        return "" if ends_with_tool_call(text, names) else text
+        text = await self._without_thoughts(reply)
+        return "" if await look_through(is_call, text) else text
+
+    async def _without_thoughts(self, reply: Reply) -> str:
+        return await look_through(partial(strip_thoughts, semantics=self.shared.context.settings.semantics), reply.text)
+
+    async def _calls_in(self, text: str) -> tuple[ToolCall, ...]:
+        """The tool call that stands in a text, for want of native ones (also of models that were offered these)."""
+        read = partial(read_tool_call, tools=self.agent.tools, semantics=self.shared.context.settings.semantics)
+        call = await look_through(read, text)
+        return (call,) if call else ()
 
     async def _reply(self, agent: Agent, place: Place, tools: tuple[ToolSpec, ...],
                      constraint: Constraint | None) -> Reply:
@@ -306,12 +317,6 @@ def limit_instruction(agent: Agent) -> Agent:
     model = agent.role_model
     limits = [limit for limit in (model.sampling.max_tokens, model.profile.instruction_tokens) if limit]
     return replace(agent, role_model=replace(model, sampling=replace(model.sampling, max_tokens=min(limits))))
-
-
-def _calls_in(text: str) -> tuple[ToolCall, ...]:
-    """The tool call that stands in a text, for want of native ones (also of models that were offered these)."""
-    call = read_tool_call(text)
-    return (call,) if call else ()
 
 
 def _may_continue(agent: Agent) -> bool:

@@ -80,11 +80,20 @@ class Constraint:
     schema: Mapping[str, Any] | None = None
 
 
+class Room(Protocol):
+    """What a budget has left."""
+
+    def __call__(self, wasted: Usage, longest: int | None = None) -> int | None:
+        """Tokens that the reply of another attempt may have when those before it took so much; 0: there is none, None:
+        any number. `longest`: what is asked for, where it is more than the request says."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One model call. `headers` attribute it to its place in the run (design §7) and are not part of its digest, and
     neither are the limits of a budget: `most` is the maximum of reply tokens, beside that of `sampling`, and `room`
-    gives the maximum for another attempt after failed ones of that many tokens (0: no further attempt).
+    gives the maximum for another attempt after failed ones.
 
     With `on_text` the reply is streamed: `on_text` hears its pieces, `on_begin` every attempt at it, so that what was
     heard of one that broke off can be forgotten. With `stop_when` it is streamed, too, and cut as by the length limit
@@ -100,7 +109,7 @@ class Request:
     on_begin: Callable[[], None] | None = None
     stop_when: Callable[[str], bool] | None = None
     most: int | None = None
-    room: Callable[[Usage], int | None] | None = None
+    room: Room | None = None
 
     @property
     def shows_pictures(self) -> bool:

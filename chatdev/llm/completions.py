@@ -4,35 +4,38 @@ where it is no use."""
 from __future__ import annotations
 
 import base64
-import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolCall, ToolSpec, Usage
-from chatdev.llm.failures import LARGEST_ANSWER, Refused, Transient, Unusable, too_large
+from chatdev.errors import ContextOverflow
+from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolSpec, Usage
+from chatdev.llm.failures import LARGEST_ANSWER, Broken, NoAnswer, Refused, Transient, Unusable, too_large
 from chatdev.llm.reported_usage import usage_of
-from chatdev.llm.tokens import ReplyGauge, likely_usage
+from chatdev.llm.tokens import ReplyGauge, fills_window, likely_usage
+from chatdev.llm.wire_tools import LONGEST_NAME, CallCollector, WireNames, read_calls
 from chatdev.plain_values import encodable_text, short_name
 from chatdev.secrets import StreamScrubber
 
-_LENGTH = ("length", "max_tokens")
+# Why a reply ended, beside `stop` and `tool_calls`, in the words of all servers
+_LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
+_REFUSED = ("content_filter", "safety", "recitation", "prohibited_content", "blocklist", "sensitive", "refusal")
+_BROKEN = ("error", "abort", "insufficient_system_resource", "network_error")
 _ASIDE = ("reasoning_content", "reasoning")  # where servers put what a model thinks before it answers
-_PIECE, _CALL = 16, 1000  # bytes that we take to keep a piece of text, and a tool call
-_LONGEST = 400  # characters of a model's name, and of the id and name of a call; some ids are more than a number
+_PIECE = 16  # bytes that we take to keep a piece of text
 
 
 def body_of(request: Request, *, grammar: bool) -> dict[str, Any]:
     """The JSON body of a request. `grammar` says that the server is llama.cpp and takes GBNF."""
     sampling = request.sampling
-    body: dict[str, Any] = {"model": sampling.model, "messages": [_message(m) for m in request.messages]}
+    names = WireNames(request.tools)
+    body: dict[str, Any] = {"model": sampling.model, "messages": [_message(m, names) for m in request.messages]}
     settings = {"temperature": sampling.temperature, "top_p": sampling.top_p, "max_tokens": request.longest_reply,
                 "seed": sampling.seed}
     body.update({name: value for name, value in settings.items() if value is not None})
     if sampling.reasoning_effort is not None:
         body["reasoning_effort"] = sampling.reasoning_effort
     if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
+        body["tools"] = [_tool(tool, names) for tool in request.tools]
     if request.constraint:
         body |= _constraint(request.constraint, grammar=grammar)
     if request.streams:
@@ -47,13 +50,13 @@ def _constraint(constraint: Constraint, *, grammar: bool) -> dict[str, Any]:
     return {"grammar": constraint.grammar} if constraint.grammar and grammar else {}
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: Message, names: WireNames) -> dict[str, Any]:
     plain: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:
         plain["content"] = [{"type": "text", "text": message.content}, *(_image(image) for image in message.images)]
     if message.tool_calls:
         plain["tool_calls"] = [{"id": call.id, "type": "function",
-                                "function": {"name": wire_name(call.name), "arguments": call.arguments}}
+                                "function": {"name": names.wire(call.name), "arguments": call.arguments}}
                                for call in message.tool_calls]
     if message.tool_call_id is not None:
         plain["tool_call_id"] = message.tool_call_id
@@ -65,32 +68,47 @@ def _image(image: Image) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{data}"}}
 
 
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    return {"type": "function", "function": {"name": wire_name(tool.name), "description": tool.description,
+def _tool(tool: ToolSpec, names: WireNames) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": names.wire(tool.name), "description": tool.description,
                                              "parameters": dict(tool.parameters)}}
-
-
-def wire_name(name: str) -> str:
-    """A tool's name for the wire, where dots are not allowed."""
-    return name.replace(".", "__")
 
 
 def reply_of(data: Any, request: Request) -> Reply:
     """The reply in a completion. Unknown fields are ignored. Raises Unusable when there is none, Refused when the
-    model refuses."""
+    model refuses, Broken for a part of a reply, ContextOverflow where the prompt left no room for one."""
     message, finish = _first_choice(data)
-    if message.get("refusal") or finish == "content_filter":
+    if message.get("refusal") or finish in _REFUSED:
         raise Refused(encodable_text(str(message.get("refusal") or "stopped by the content filter")))
-    text, calls = text_of(message.get("content")), _calls(message.get("tool_calls"))
+    if finish in _BROKEN:
+        raise Broken(f"the server ended the reply in the middle ({finish})")
+    text, calls = text_of(message.get("content")), read_calls(message.get("tool_calls"), WireNames(request.tools))
     if not text.strip() and not calls:
-        raise Unusable("the reply is empty")
+        raise _why_empty(data, message, request, cut=finish in _LENGTH)
     ending = "length" if finish in _LENGTH else "tool_calls" if calls else "stop"
     usage = likely_usage(server_usage(data), request, _thoughts(message) + text, calls)
-    return Reply(text, calls, usage, ending, short_name(str(data.get("model") or ""), _LONGEST))
+    return Reply(text, calls, usage, ending, short_name(str(data.get("model") or ""), LONGEST_NAME))
 
 
-def _first_choice(data: Any) -> tuple[Mapping[str, Any], Any]:
-    """The message of the first choice, and why it ended."""
+def _why_empty(data: Any, message: Mapping[str, Any], request: Request, *, cut: bool) -> Exception:
+    """What a reply without text means: a full context window, thoughts up to the limit, or nothing that is known."""
+    reported, thoughts = server_usage(data), _thoughts(message)
+    wrote = bool(thoughts) or reported is None or reported.completion_tokens > 1
+    if reported and not wrote and fills_window(reported.prompt_tokens, request, cut=cut):
+        return ContextOverflow(f"the server answered nothing to a prompt of {reported.prompt_tokens:,} tokens, as one "
+                               "does whose context window is full; load the model with a larger one (LM Studio: "
+                               "context length, Ollama: num_ctx, llama.cpp: -c), or give it less")
+    if text_of(message.get("content")) and not thoughts:
+        return Unusable("the reply is nothing but blanks")
+    if cut:
+        limit = wasted_usage(data, request).completion_tokens
+        return NoAnswer(f"it used all {limit:,} tokens that it may write"
+                        f"{' for thinking' if thoughts else ''}, and came to no answer; raise max_tokens or let it "
+                        "think less", limit)
+    return NoAnswer("it only thought, and gave no answer") if thoughts else Unusable("the reply is empty")
+
+
+def _first_choice(data: Any) -> tuple[Mapping[str, Any], str]:
+    """The message of the first choice, and why it ended, in small letters."""
     choices = data.get("choices") if isinstance(data, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, Mapping):
@@ -98,12 +116,12 @@ def _first_choice(data: Any) -> tuple[Mapping[str, Any], Any]:
     message = choice.get("message")
     if not isinstance(message, Mapping):
         raise Unusable("the reply holds no message")
-    return message, choice.get("finish_reason")
+    return message, str(choice.get("finish_reason") or "").lower()
 
 
 def _thoughts(message: Mapping[str, Any]) -> str:
-    """Thoughts of the model: paid for, not part of the reply."""
-    return "".join(text_of(message.get(name)) for name in _ASIDE)
+    """Thoughts of the model: paid for, not part of the reply. Some servers send them under both names."""
+    return next((text for name in _ASIDE if (text := text_of(message.get(name)))), "")
 
 
 def wasted_usage(data: Any, request: Request) -> Usage:
@@ -116,29 +134,16 @@ def wasted_usage(data: Any, request: Request) -> Usage:
 
 
 def text_of(content: Any) -> str:
-    """Text of a message; some servers send a list of parts."""
+    """Text of a message; some servers send a list of parts, thoughts among them, which are no text of it."""
     if isinstance(content, list):
-        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+        content = "".join(_text_in(part) for part in content)
     return encodable_text(content) if isinstance(content, str) else ""
 
 
-def _calls(calls: Any) -> tuple[ToolCall, ...]:
-    found = []
-    for n, call in enumerate(calls if isinstance(calls, list) else []):
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping) or not function.get("name"):
-            raise Unusable("the reply holds a tool call without a name")
-        arguments = function.get("arguments") or "{}"
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        name = short_name(str(function["name"]), _LONGEST).replace("__", ".")
-        found.append(ToolCall(_id_of(call, n), name, encodable_text(text)))
-    return tuple(found)
-
-
-def _id_of(call: Mapping[str, Any], number: int) -> str:
-    """The server's own id of a tool call, if a request can name it; only the next request uses it."""
-    given = encodable_text(str(call.get("id") or ""))
-    return given if 0 < len(given) <= _LONGEST else f"call-{number}"
+def _text_in(part: Any) -> str:
+    if isinstance(part, Mapping) and part.get("type", "text") in ("text", "output_text"):
+        part = part.get("text")
+    return part if isinstance(part, str) else ""
 
 
 def server_usage(data: Any) -> Usage | None:
@@ -147,33 +152,19 @@ def server_usage(data: Any) -> Usage | None:
     return usage_of(found) if isinstance(found, Mapping) else None
 
 
-@dataclass(slots=True)
-class _Call:
-    """A tool call of a stream, in the pieces in which it came."""
-
-    id: str = ""
-    name: list[str] = field(default_factory=list)
-    arguments: list[str] = field(default_factory=list)
-
-    def completion(self) -> dict[str, Any]:
-        """The call as an unstreamed completion has it."""
-        return {"id": self.id, "function": {"name": "".join(self.name), "arguments": "".join(self.arguments)}}
-
-
 class StreamCollector:
     """Collects the chunks of a stream into one reply, and passes text on as it comes. It is over where the `gauge` is
-    full or the `watch` has seen enough, too."""
+    full or the `watch` has seen enough, too. `offered`: names of the tools on the wire."""
 
     def __init__(self, on_text: Callable[[str], None] | None = None, gauge: ReplyGauge | None = None,
-                 watch: ReplyWatch | None = None) -> None:
+                 watch: ReplyWatch | None = None, offered: Collection[str] = ()) -> None:
         self._listener = StreamScrubber(on_text or (lambda _: None))
         self._gauge = gauge or ReplyGauge()
         self._watch = watch or ReplyWatch()
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._refusal: list[str] = []
-        self._calls: list[_Call] = []
-        self._numbered: dict[str, _Call] = {}
+        self._calls = CallCollector(offered)
         self._size = 0
         self._finish: str | None = None
         self._usage: Any = None
@@ -184,6 +175,11 @@ class StreamCollector:
         """Whether the reply is longer than it may be or shall be; what has come of it stands as a reply that was
         cut."""
         return self._gauge.is_full or self._watch.is_over
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of a reply has come."""
+        return not self._size
 
     def add(self, chunk: Any) -> None:
         """Take one chunk, or a whole reply of a server that does not stream; unknown fields are ignored."""
@@ -205,8 +201,10 @@ class StreamCollector:
             self._keep(self._thoughts, thoughts)
         if refusal := text_of(part.get("refusal")):
             self._keep(self._refusal, refusal)
-        for piece in _mappings(part.get("tool_calls")):
-            self._add_to_call(piece)
+        before = self._calls.size
+        for said in self._calls.add(_mappings(part.get("tool_calls"))):
+            self._gauge.add(said)
+        self._grow(self._calls.size - before)
 
     def _keep(self, where: list[str], text: str) -> None:
         """Put a piece to the others."""
@@ -220,51 +218,29 @@ class StreamCollector:
         if self._size > LARGEST_ANSWER:
             raise too_large("the streamed reply")
 
-    def _add_to_call(self, piece: Mapping[str, Any]) -> None:
-        """Take a part of a tool call."""
-        function = piece.get("function")
-        if not isinstance(function, Mapping):
-            function = {}
-        call = self._call(piece.get("index"), begins=bool(function.get("name")))
-        if given := piece.get("id"):
-            call.id = str(given)
-            self._grow(len(call.id))
-        for name, kept in (("name", call.name), ("arguments", call.arguments)):
-            if isinstance(value := function.get(name), str):
-                self._keep(kept, value)
-
-    def _call(self, index: Any, *, begins: bool) -> _Call:
-        """The call that a part belongs to. Servers that number no calls begin a new one by naming a function."""
-        number = None if index is None else json.dumps(index)
-        call = self._numbered.get(number) if number is not None else None
-        if call is None and (number is not None or begins or not self._calls):
-            call = _Call()
-            self._grow(_CALL + len(number or ""))
-            self._calls.append(call)
-            if number is not None:
-                self._numbered[number] = call
-        return call or self._calls[-1]
-
     def usage(self, request: Request) -> Usage:
         """Usage of the reply so far, thoughts and tool calls included; zero before its first piece."""
         reported = server_usage({"usage": self._usage})
-        if not (self._size or reported):
+        if self.is_empty and not reported:
             return Usage()
-        arguments = (piece for call in self._calls for piece in call.arguments)
-        return likely_usage(reported, request, "".join((*self._thoughts, *self._text, *self._refusal, *arguments)))
+        said = "".join((*self._thoughts, *self._text, *self._refusal, *self._calls.arguments))
+        return likely_usage(reported, request, said)
 
-    def end(self) -> None:
-        """Mark the end of the stream."""
+    def end(self, *, is_done: bool = False) -> None:
+        """Mark the end of the stream. `is_done`: the server said that it is whole; some never say why it ended."""
         self._listener.end()
+        if is_done:
+            self._finish = self._finish or "stop"
 
     def completion(self) -> dict[str, Any]:
-        """The reply as an unstreamed completion. Raises Transient when the stream ended before the reply did."""
+        """The reply as an unstreamed completion. Raises Broken, or Transient where nothing of
+        it came, when the stream ended before the reply did."""
         self.end()
         finish = "length" if self.is_full else self._finish
         if finish is None:
-            raise Transient("the stream broke off before the reply was complete")
+            raise (Transient if self.is_empty else Broken)("the stream broke off before the reply was complete")
         message = {"content": "".join(self._text), "refusal": "".join(self._refusal),
-                   "tool_calls": [call.completion() for call in self._calls], _ASIDE[0]: "".join(self._thoughts)}
+                   "tool_calls": self._calls.completions(), _ASIDE[0]: "".join(self._thoughts)}
         return {"model": self._model, "usage": self._usage,
                 "choices": [{"message": message, "finish_reason": finish}]}
 

@@ -1,15 +1,9 @@
-"""Failures of one attempt to get a reply: their meaning, the lessons for later calls, and the wait before the next
-attempt (tenacity).
-
-Parameters that a model does not take are learned from its first complaint and left out of all later calls
-(`Adaptations`).
-"""
+"""Failures of one attempt to get a reply: their meaning, and the wait before the next attempt (tenacity)."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -23,27 +17,25 @@ SHOWN = 300  # characters of what a server says
 _SEARCHED = 4000  # characters of it in which two words are looked for at any distance
 LARGEST_ANSWER = 8 << 20
 """Bytes of an answer, or of one event of a stream: 128,000 tokens of 64 bytes each."""
-_OVERFLOW = ("context_length_exceeded", "exceed_context_size", "context length", "context size", "context window",
-             "too many tokens", "prompt is too long", "maximum context")
+_OVERFLOW = re.compile(
+    r"context_length_exceeded|exceed_context_size|context (length|size|window|limit)|context shift is disabled|"
+    r"too many tokens|(prompt|input|request)( length)?( is)? too (long|large)|input token length too long|"
+    r"maximum (context|prompt length)|prompt exceeds|range of input length|reduce the length of|"
+    r"(input|prompt) token count.{0,40}exceeds|exceeded model token limit|inputs. tokens \+ .max_new_tokens")
+_TEMPLATE = re.compile(
+    r"roles? must alternate|alternate between user|roles are supported|unexpected role|expected last role|"
+    r"system role (is )?not supported|does(n't| not) support .{0,3}system|developer instruction is not enabled|"
+    r"system messages? (must be|should be|is not|are not|not )|no user query found|assistant messages at the end|"
+    r"(jinja|chat) template")
 _PICTURES = re.compile(r"image|picture|vision|multi-?modal|content\W.{0,20}must be a string")
 _NO_PICTURES = re.compile(r"image input is not supported|mmproj|image input.{0,40}missing|missing.{0,40}image input")
 _NO_TOOLS = re.compile(r"\btools?\b.*\bsupport|support.*\btools?\b|tool[ _]choice|function calling", re.DOTALL)
 _MAY_PASS = (408, 409, 425, 429)
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 ATTEMPTS = 6
-UNUSABLE_ATTEMPTS = 3
 LONGEST_WAIT = 60.0  # seconds; a server that asks for more is asked again after this
 Sleep = Callable[[float], Awaitable[None]]
 _backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
-# A reply is as good without these, so whatever is wrong with them they are left out.
-_HINTS = {"stream_options": ("stream_options",), "stream": ("stream", "streaming"),
-          "response_format": ("response_format", "json_schema", "json schema"),
-          "grammar": ("grammar",), "seed": ("seed",)}
-# These shape the reply: they are left out where the model has no such parameter, but a wrong value is reported.
-_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort")
-_HAS_NONE = re.compile(r"unsupported|not support|unrecognized|unknown|unexpected|extra (inputs|fields)|not allowed|"
-                       r"not permitted|deprecated|only the default|(for|with) this model")
-_OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
 class Transient(Exception):
@@ -54,12 +46,35 @@ class Transient(Exception):
         self.retry_after = retry_after
 
 
-class Unusable(Transient):
-    """A reply came, but there is nothing to use in it. It is paid for all the same."""
+class Paid(Transient):
+    """The attempt is paid for. `tries`: the paid attempts of a call after which there is none when it fails so."""
+
+    tries = 3
+
+
+class Broken(Paid):
+    """A part of a reply came, and not its end."""
+
+
+class Unusable(Paid):
+    """A reply came, but there is nothing to use in it."""
 
 
 class Refused(Unusable):
-    """The model refuses to answer."""
+    """The model refuses to answer, as it will once more."""
+
+    tries = 2
+
+
+class NoAnswer(Unusable):
+    """The model came to no answer: it thought to the end. `limit`: the tokens after which it was cut; None where it was
+    not."""
+
+    tries = 2
+
+    def __init__(self, text: str, limit: int | None = None) -> None:
+        super().__init__(text)
+        self.limit = limit
 
 
 def too_large(whose: str) -> UnusableReply:
@@ -107,24 +122,42 @@ class Complaint:
             return ModelRejected(f"the model {model!r} takes no such picture ({self.shown_text}); give the role that "
                                  f"looks at it a model that does: --set roles.{pictures_for}.model.name=MODEL; or "
                                  "leave the picture out and describe it in words")
-        if self.status in _MAY_PASS or self.status >= 500:
+        if self._may_pass:
             return Transient(f"status {self.status}: {self.shown_text}", self.retry_after)
-        if tools and self.status not in (401, 403) and _NO_TOOLS.search(self.text[:_SEARCHED].lower()):
+        if tools and self._is_about_tools:
             return ModelRejected(f"the model {model!r} takes no native tool calls ({self.shown_text}); set "
                                  "`native_tools: false` in its profile under `models` in the settings file")
         return ModelRejected(f"the server at {url} {self._what_is_refused(model, key)}")
+
+    @property
+    def _may_pass(self) -> bool:
+        return self.status in _MAY_PASS or (self.status >= 500 and not self.is_about_template)
+
+    @property
+    def _is_about_tools(self) -> bool:
+        is_other = self.is_about_template or self.status in (401, 403)
+        return not is_other and bool(_NO_TOOLS.search(self.text[:_SEARCHED].lower()))
+
+    @property
+    def is_about_template(self) -> bool:
+        """Whether the chat template of the model refuses the messages; some servers report it with 500."""
+        return self.status not in (*_MAY_PASS, 401, 403) and bool(_TEMPLATE.search(self.text[:_SEARCHED].lower()))
 
     def _what_is_refused(self, model: str, key: str) -> str:
         if self.status in (401, 403):
             return f"refuses the key ({self.status}: {self.shown_text}); check {key}"
         if self.status == 404:
             return f"knows no model {model!r} ({self.shown_text}); check --model and --base-url"
+        if self.is_about_template:
+            return (f"has a chat template of the model {model!r} that does not take these messages, not even without a "
+                    f"system message ({self.status}: {self.shown_text}); give it another template (llama.cpp, vLLM: "
+                    "--chat-template) or take another model")
         return f"refuses the request ({self.status}: {self.shown_text})"
 
     def _too_long(self) -> bool:
-        signs = " ".join((*self.kinds, self.text)).lower()
+        signs = " ".join((*self.kinds, self.text))[:_SEARCHED].lower()
         # "too many tokens" with 429 means per minute
-        return self.status == 413 or (self.status != 429 and any(sign in signs for sign in _OVERFLOW))
+        return self.status == 413 or (self.status != 429 and bool(_OVERFLOW.search(signs)))
 
     def _is_about_pictures(self, model: str, pictures_for: str | None) -> bool:
         """Whether the server rejects the pictures of a request (llama.cpp with 500, routers with 404)."""
@@ -136,35 +169,80 @@ class Complaint:
 
 
 def error_message(body: Any, otherwise: str) -> str:
-    """The message in an error's JSON, in one line."""
-    return " ".join(str(_error(body).get("message") or otherwise).split())
+    """The message in an error's JSON, in one line. A gateway's own words are followed by those of the server behind
+    it."""
+    error = _error(body)
+    said = next((error[name] for name in _MESSAGES if error.get(name)), otherwise)
+    if isinstance(said, list):
+        said = "; ".join(str(part.get("msg", part)) if isinstance(part, Mapping) else str(part) for part in said)
+    about = error.get("metadata")
+    behind = about.get("raw") if isinstance(about, Mapping) else None
+    return " ".join(f"{said}: {behind}".split()) if behind else " ".join(str(said).split())
 
 
 def status_of(body: Any) -> int:
     """The status that an error inside a reply or stream carries; 500 when it carries none."""
-    code = str(_error(body).get("code"))
-    return int(code) if re.fullmatch(r"[45]\d\d", code) else 500
+    error = _error(body)
+    codes = (str(error.get(name)) for name in ("code", "status", "status_code"))
+    return next((int(code) for code in codes if re.fullmatch(r"[45]\d\d", code)), 500)
+
+
+def error_in(data: Any) -> Any:
+    """The error in what came with status 200; None where there is none. A reply may have one beside half a text."""
+    if isinstance(data, list):
+        data = next((part for part in data if isinstance(part, Mapping)), None)
+    if not isinstance(data, Mapping):
+        return None
+    if data.get("error"):
+        return data["error"]
+    if data.get("object") == "error":
+        return data
+    choices = data.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first.get("error") if isinstance(first, Mapping) else None
+
+
+_MESSAGES = ("message", "detail", "error", "msg")
+_HTML = re.compile(r"\s*<(!doctype|html)\b", re.IGNORECASE)
+_TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,300})", re.IGNORECASE)
 
 
 def _error(body: Any) -> Mapping[str, Any]:
-    inner = body.get("error", body) if isinstance(body, Mapping) else {}
-    return inner if isinstance(inner, Mapping) else {"message": inner}
+    """What is said of an error: by an object, by its field `error`, in a list (Gemini), or by a text alone (LM Studio,
+    proxies)."""
+    if isinstance(body, list):
+        body = next((part for part in body if isinstance(part, Mapping)), None)
+    if isinstance(body, str):
+        return {"message": describe_page(body) or body}
+    if not isinstance(body, Mapping):
+        return {}
+    inner = body.get("error") or body
+    return inner if isinstance(inner, Mapping) else {**body, "message": inner}
+
+
+def describe_page(text: str) -> str:
+    """What an HTML page is called; empty where the text is none."""
+    if not _HTML.match(text):
+        return ""
+    title = _TITLE.search(text[:_SEARCHED])
+    return f"an HTML page{f', {title[1].strip()!r}' if title else ''}, and no answer of a model"
 
 
 def retry_attempts(sleep: Sleep) -> AsyncRetrying:
-    """Attempts of one call: six at most, of which three may bring an unusable reply."""
+    """Attempts of one call: six at most, fewer where they are paid for."""
     return AsyncRetrying(retry=retry_if_exception_type(Transient), stop=_Stop(), wait=_wait, sleep=sleep, reraise=True)
 
 
 class _Stop:
-    """Counts the unusable replies of a call by themselves: they are paid for, an outage is not."""
+    """Counts the paid attempts of a call by themselves: an outage costs nothing."""
 
     def __init__(self) -> None:
-        self._unusable = 0
+        self._paid = 0
 
     def __call__(self, state: RetryCallState) -> bool:
-        self._unusable += isinstance(_failure_of(state), Unusable)
-        return self._unusable >= UNUSABLE_ATTEMPTS or state.attempt_number >= ATTEMPTS
+        failure = _failure_of(state)
+        self._paid += isinstance(failure, Paid)
+        return state.attempt_number >= ATTEMPTS or (isinstance(failure, Paid) and self._paid >= failure.tries)
 
 
 def _failure_of(state: RetryCallState) -> BaseException | None:
@@ -191,58 +269,3 @@ def retry_after_seconds(retry_after: str | None) -> float | None:
         return None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return max(0.0, (when - datetime.now(UTC)).total_seconds())
-
-
-class Adaptations:
-    """Parameters that one endpoint's models refuse, by model name."""
-
-    def __init__(self) -> None:
-        self._refused: dict[str, dict[str, str | None]] = {}
-
-    def apply(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The body without what its model refuses, renamed where there is another name."""
-        adapted = dict(body)
-        for name, other in self._refused.get(str(body.get("model")), {}).items():
-            if name in adapted:
-                value = adapted.pop(name)
-                if other:
-                    adapted[other] = value
-        return adapted
-
-    def learn(self, body: Mapping[str, Any], complaint: Any) -> bool:
-        """Learn from the error that `body` met; True when the next attempt will differ."""
-        name = _parameter_in(body, complaint)
-        if name is None:
-            return False
-        refused = self._refused.setdefault(str(body.get("model")), {})
-        if name not in refused:  # else a request under way beside this one met the same, and was answered first
-            other = _OTHER_NAME.get(name)
-            refused[name] = other if other not in refused else None
-        return True
-
-
-def _parameter_in(body: Mapping[str, Any], complaint: Any) -> str | None:
-    """The parameter of `body` that a complaint is about."""
-    param = _param(complaint)
-    text = (complaint if isinstance(complaint, str) else json.dumps(complaint, default=str)).lower()
-    for name, signs in _HINTS.items():
-        if name in body and (param == name or _mentions(text, signs)):
-            return name
-    if not _HAS_NONE.search(text):
-        return None
-    return _setting_in([name for name in _SETTINGS if name in body], param, text)
-
-
-def _setting_in(settings: Sequence[str], param: str, text: str) -> str | None:
-    return param if param in settings else next((name for name in settings if _mentions(text, (name,))), None)
-
-
-def _param(complaint: Any) -> str:
-    """What an error names as its `param`, without the path in it."""
-    error = complaint.get("error", complaint) if isinstance(complaint, Mapping) else {}
-    param = error.get("param") if isinstance(error, Mapping) else ""
-    return re.split(r"[.\[]", str(param or ""))[0]
-
-
-def _mentions(text: str, names: tuple[str, ...]) -> bool:
-    return any(re.search(rf"\b{name}\b", text) for name in names)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import aclosing
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from chatdev.errors import ModelError, ModelRejected, ModelUnavailable, UnusableReply
+from chatdev.errors import ContextOverflow, ModelError, ModelRejected, ModelUnavailable, UnusableReply
+from chatdev.llm.adaptations import Adaptations
 from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.completions import ReplyWatch, StreamCollector, body_of, reply_of, wasted_usage
 from chatdev.llm.connection import Endpoint
+from chatdev.llm.event_stream import EventReader
 from chatdev.llm.failures import (
     SHOWN,
-    Adaptations,
+    Broken,
     Complaint,
+    NoAnswer,
     Sleep,
     Transient,
     Unusable,
+    describe_page,
+    error_in,
     error_message,
     retry_after_seconds,
     retry_attempts,
@@ -26,11 +32,16 @@ from chatdev.llm.failures import (
 )
 from chatdev.llm.rate import RateLimit
 from chatdev.llm.tokens import ReplyGauge
+from chatdev.llm.wire_tools import WireNames
 from chatdev.plain_values import check_depth
 from chatdev.secrets import scrub
 
 if TYPE_CHECKING:
     from chatdev.llm.transport import Answer, ErrorAnswer, Transport
+
+
+_ROOM = 8192  # tokens that a model gets for its thoughts at least, where it came to no answer without
+_REST = 1.0  # seconds for what follows the end of a stream
 
 
 @dataclass(slots=True)
@@ -39,6 +50,8 @@ class _Tally:
 
     attempts: int = 0
     wasted: Usage = field(default_factory=Usage)
+    no_answer: NoAnswer | None = None
+    """The attempt that ended at its limit before it came to an answer."""
 
 
 @dataclass(slots=True)
@@ -63,6 +76,8 @@ class OpenAIModel:
         self._sleep = sleep
         self._rate = rate
         self._adaptations = Adaptations()
+        self._room: dict[str, int] = {}
+        """Tokens that a model needs for its thoughts beside a reply, by name."""
         self._lines: dict[asyncio.AbstractEventLoop, _Line] = {}
 
     async def complete(self, request: Request) -> Reply:
@@ -95,18 +110,45 @@ class OpenAIModel:
                     return replace(reply, usage=tally.wasted + reply.usage, retries=tally.attempts - 1)
         except Transient as problem:
             raise self._final_error(problem, request, tally) from None
+        except (ModelRejected, ContextOverflow) as refusal:
+            if tally.no_answer and tally.no_answer.limit:
+                named = Unusable(f"{tally.no_answer} (asked for more, it said: {refusal})")
+                raise self._final_error(named, request, tally) from None
+            if self._room.pop(request.sampling.model, None) is None:
+                raise
+            return await self._try(request, tally)  # what it took once is too much behind this prompt
         raise AssertionError("tenacity either returns or raises")
 
     def _within(self, request: Request, tally: _Tally) -> Request:
-        """The request of the next attempt, in what the budget leaves after those that failed. Raises UnusableReply
-        where that is nothing."""
-        if request.room is None or tally.wasted == Usage():
-            return request
-        most = request.room(tally.wasted)
+        """The request of the next attempt, in what the budget leaves after those that failed, and with room for what
+        the model thinks. Raises UnusableReply where there is none."""
+        longest = self._longest(request, tally)
+        most = self._most(request, tally, longest)
+        if longest is not None:
+            request = replace(request, sampling=replace(request.sampling, max_tokens=longest))
+        request = replace(request, most=most)
+        if tally.no_answer and (request.longest_reply or 0) <= (tally.no_answer.limit or -1):
+            raise self._final_error(tally.no_answer, request, tally)
+        return request
+
+    def _most(self, request: Request, tally: _Tally, longest: int | None) -> int | None:
+        """Maximum reply tokens by the budget. Raises UnusableReply where none are left."""
+        if request.room is None or (longest is None and tally.wasted == Usage()):
+            return request.most
+        most = request.room(tally.wasted) if longest is None else request.room(tally.wasted, longest)
         if most == 0:
             raise UnusableReply(f"{tally.attempts} attempts gave no usable reply, and the budget leaves no room for "
                                 "another one")
-        return replace(request, most=most)
+        return most
+
+    def _longest(self, request: Request, tally: _Tally) -> int | None:
+        """Maximum reply tokens of an attempt, where it is more than the request says: a model that came to no answer,
+        in this call or an earlier one, gets room for its thoughts."""
+        model = request.sampling.model
+        if tally.no_answer is None or tally.no_answer.limit is None:
+            known, limit = self._room.get(model), request.sampling.max_tokens
+            return None if known is None or limit is None else limit + known
+        return tally.no_answer.limit + max(tally.no_answer.limit, _ROOM)
 
     async def _attempt_in_turn(self, request: Request, tally: _Tally) -> Reply:
         """One attempt, when the rate limit, if there is one, admits it."""
@@ -120,39 +162,63 @@ class OpenAIModel:
         return reply
 
     async def _attempt(self, request: Request, body: dict[str, Any], tally: _Tally) -> Reply:
-        """One attempt; parameters that the model refuses are left out and it is asked again at once."""
+        """One attempt; what the model refuses is left out or said otherwise, and it is asked again at once."""
         from chatdev.llm.transport import ErrorAnswer
 
         while True:
             adapted = self._adaptations.apply(body)
             try:
-                data = await self._post(request, adapted, tally)
-                return _read(self._unless_error(data, request), request, tally)
+                return self._read(await self._post(request, adapted, tally), request, tally)
             except TimeoutError:
-                raise Transient(f"no whole reply in {self.endpoint.longest:g} seconds") from None
+                raise Broken(f"no whole reply in {self.endpoint.longest:g} seconds") from None
             except ErrorAnswer as error:
-                self._adapt_or_raise(error, request, adapted)
+                self._adapt_or_raise(_complaint_of(error), request, adapted)
+            except _Reported as error:
+                self._adapt_or_raise(error.complaint, request, adapted, half=error.half)
 
-    def _adapt_or_raise(self, error: ErrorAnswer, request: Request, body: dict[str, Any]) -> None:
-        """Learn from a refused request what to leave out; raise what it means where there is nothing to learn."""
-        problem = self._failure(error.status, error.body, error.text, request, error.retry_after)
-        can_adapt = error.status in (400, 422) and isinstance(problem, ModelRejected)
-        if not can_adapt or not self._adaptations.learn(body, error.body or error.text):
-            raise problem from None
+    def _adapt_or_raise(self, complaint: Complaint, request: Request, body: dict[str, Any], *,
+                        half: bool = False) -> None:
+        """Learn from a refused request how to ask; raise what it means where there is nothing to learn. `half`: a part
+        of a reply came with it."""
+        if complaint.is_about_template and self._adaptations.learn_roles(body):
+            return
+        pictures_for = request.headers.get("X-ChatDev-Role", "ROLE") if request.shows_pictures else None
+        problem = complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools),
+                                    pictures_for=pictures_for, key=self.endpoint.key_variable)
+        can_adapt = complaint.status in (400, 422) and isinstance(problem, ModelRejected)
+        if can_adapt and self._adaptations.learn(body, complaint.body or complaint.text):
+            return
+        raise Broken(str(problem), problem.retry_after) if half and isinstance(problem, Transient) else problem
 
     def _final_error(self, problem: Transient, request: Request, tally: _Tally) -> ModelError:
         """Error of the call after its last failed attempt."""
-        text = scrub(str(problem))[:SHOWN]
+        text, attempts = scrub(str(problem))[:SHOWN], f"{tally.attempts} attempt{'s' * (tally.attempts != 1)}"
         if isinstance(problem, Unusable):
-            return UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {tally.attempts} "
-                                 f"attempts: {text}")
-        return ModelUnavailable(f"{self.endpoint.shown_address} could not be used in {tally.attempts} attempts: "
-                                f"{text}; try again later")
+            return UnusableReply(f"the model {request.sampling.model!r} gave no usable reply in {attempts}: {text}")
+        return ModelUnavailable(f"{self.endpoint.shown_address} could not be used in {attempts}: {text}; try again "
+                                "later")
+
+    def _read(self, data: Any, request: Request, tally: _Tally) -> Reply:
+        """The reply in a completion; some gateways report an error in it with status 200."""
+        model, asked = request.sampling.model, request.longest_reply
+        try:
+            if error := error_in(data):
+                raise _Reported(error, half=wasted_usage(data, request) != Usage())
+            reply = reply_of(data, request)
+        except Exception as problem:
+            tally.wasted += wasted_usage(data, request)
+            if isinstance(problem, NoAnswer):
+                problem.limit = problem.limit and (asked or problem.limit)
+                tally.no_answer = problem
+            raise
+        if tally.no_answer and tally.no_answer.limit and asked:
+            self._room[model] = max(self._room.get(model, 0), asked - tally.no_answer.limit)
+        return reply
 
     async def _post(self, request: Request, body: dict[str, Any], tally: _Tally) -> Any:
         """The completion as plain JSON. What came of a stream that breaks off, or takes too long, is counted."""
         streamed = StreamCollector(request.on_text, ReplyGauge(request.most, request.sampling.model),
-                                   ReplyWatch(request.stop_when))
+                                   ReplyWatch(request.stop_when), WireNames(request.tools).offered)
         try:
             async with asyncio.timeout(self.endpoint.longest):
                 if request.streams and request.on_begin:
@@ -160,48 +226,10 @@ class OpenAIModel:
                 async with self._open().post(body, request.headers, streams=request.streams) as answer:
                     if not request.streams:
                         return _json(await answer.read())
-                    return await self._stream(answer, streamed, request)
+                    return await _stream(answer, streamed)
         except Exception:
             tally.wasted += streamed.usage(request)
             raise
-
-    async def _stream(self, answer: Answer, streamed: StreamCollector, request: Request) -> Any:
-        from chatdev.llm.guarded_answer import STREAM
-
-        if answer.kind != STREAM and "json" in answer.kind:  # this server does not stream
-            data = _json(await answer.read())
-            streamed.add(data)
-            streamed.end()
-            return data
-        async with aclosing(answer.events()) as events:
-            async for event in events:
-                if event.strip() == b"[DONE]":
-                    break
-                try:
-                    chunk = json.loads(event)
-                    check_depth(chunk)
-                except (ValueError, RecursionError) as error:
-                    raise Transient(f"the stream broke off ({type(error).__name__})") from None
-                if isinstance(chunk, dict) and (reported := chunk.get("error")):
-                    raise self._failure(status_of(reported), reported, "an error without a message", request)
-                streamed.add(chunk)
-                if streamed.is_full:
-                    break
-        return streamed.completion()
-
-    def _unless_error(self, data: Any, request: Request) -> Any:
-        """The completion; some gateways report an error in it with status 200."""
-        if isinstance(data, dict) and data.get("error") and not data.get("choices"):
-            raise self._failure(status_of(data), data, "an error without a message", request)
-        return data
-
-    def _failure(self, status: int, body: Any, text: str, request: Request,
-                 retry_after: str | None = None) -> Exception:
-        message = scrub(error_message(body, text))
-        complaint = Complaint(status, body, message, retry_after_seconds(retry_after))
-        pictures_for = request.headers.get("X-ChatDev-Role", "ROLE") if request.shows_pictures else None
-        return complaint.failure(request.sampling.model, self.endpoint.shown_address, tools=bool(request.tools),
-                                 pictures_for=pictures_for, key=self.endpoint.key_variable)
 
     def _line(self) -> _Line:
         loop = asyncio.get_running_loop()
@@ -218,12 +246,61 @@ class OpenAIModel:
         return line.transport
 
 
-def _read(data: Any, request: Request, tally: _Tally) -> Reply:
+async def _stream(answer: Answer, streamed: StreamCollector) -> Any:
+    """The completion that a stream makes. Raises _Reported for an error in it."""
+    if "json" in answer.kind:  # this server does not stream
+        data = _json(await answer.read())
+        streamed.add(data)
+        streamed.end()
+        return data
     try:
-        return reply_of(data, request)
-    except Unusable:
-        tally.wasted += wasted_usage(data, request)
-        raise
+        await _collect(answer, streamed)
+    except (Transient, ValueError, RecursionError) as error:
+        failure = Transient if streamed.is_empty else Broken
+        raise failure(str(error) if isinstance(error, Transient) else
+                      f"the stream broke off ({type(error).__name__})") from None
+    return streamed.completion()
+
+
+async def _collect(answer: Answer, streamed: StreamCollector) -> None:
+    """Read a stream as far as it is wanted. Raises _Reported for an error in it, ValueError for broken JSON."""
+    reader = EventReader()
+
+    def take(values: Iterable[Any]) -> None:
+        for value in values:
+            streamed.add(value)
+            if error := error_in(value):
+                raise _Reported(error, half=not streamed.is_empty)
+            if streamed.is_full:
+                return
+
+    while (piece := await answer.receive()) is not None:
+        take(reader.feed(piece))
+        if streamed.is_full:
+            return
+        if reader.is_done:
+            break
+    take(reader.end())
+    streamed.end(is_done=reader.is_done)
+    with suppress(Exception):  # a connection is used again only when its answer was read to the end
+        async with asyncio.timeout(_REST):
+            while await answer.receive() is not None:
+                pass
+
+
+class _Reported(Exception):
+    """An error that a server reports with status 200. `half`: with a part of a reply."""
+
+    def __init__(self, body: Any, *, half: bool) -> None:
+        message = scrub(error_message(body, "an error without a message"))
+        super().__init__(message)
+        self.complaint = Complaint(status_of(body), body, message)
+        self.half = half
+
+
+def _complaint_of(error: ErrorAnswer) -> Complaint:
+    message = scrub(error_message(error.body, error.text))
+    return Complaint(error.status, error.body, message, retry_after_seconds(error.retry_after))
 
 
 def _json(content: bytes) -> Any:
@@ -231,5 +308,7 @@ def _json(content: bytes) -> Any:
         data = json.loads(content)
         check_depth(data)
     except (ValueError, RecursionError):
-        raise Unusable("the reply is not JSON") from None
+        page = describe_page(content[:4000].decode("utf-8", "replace"))
+        raise Unusable(f"the reply is not JSON but {page}; check the address (--base-url; most end in /v1)" if page else
+                       "the reply is not JSON") from None
     return data

@@ -149,6 +149,42 @@ def _likely_tokens(reported: int, said: str, model: str) -> int:
     return counted if reported == 0 or reported * _TIMES + _SLACK < counted else reported
 
 
+# Prompts that a server cuts without a word, to fit its context window.
+
+_WINDOWS = 1024  # context windows are multiples of it; whoever reports less did not cut, or does not count
+_SMALLEST = 512  # tokens of a window that any server is started with
+_LONGER = 4  # bytes for a reported token, above which a prompt is worth counting
+_READ = 0.75  # of our count: fewer tokens, in the number of a window, are those of a prompt that was cut
+_FEWEST = 0.9  # of the words between blanks: no vocabulary that is in use has a token for two of them
+
+
+def is_cut(reported: int, request: Request) -> bool:
+    """Whether a server that reports so many prompt tokens cannot have read, or counted, the whole request. Never true
+    for the sake of a vocabulary: there are fewer tokens than words, or as many as a context window has and far fewer
+    than we count."""
+    if reported < _WINDOWS - 1:
+        return False
+    texts = [message.content for message in request.messages]
+    if sum(len(text.encode("utf-8", "replace")) for text in texts) < _LONGER * reported + _SLACK:
+        return False
+    if reported + _SLACK < _FEWEST * sum(len(text.split()) for text in texts):
+        return True
+    return _is_window(reported) and reported < _READ * sum(count_tokens(text) for text in texts)
+
+
+def _is_window(tokens: int) -> bool:
+    return tokens >= _WINDOWS - 1 and (tokens + 1) % _WINDOWS <= 2
+
+
+def fills_window(reported: int, request: Request, *, cut: bool) -> bool:
+    """Whether a prompt of so many tokens, to which nothing was answered, left no room for an answer. `cut`: the server
+    says that it was the length limit."""
+    if reported < _SMALLEST:
+        return False
+    limited = request.longest_reply is not None and request.longest_reply <= 1
+    return (cut and not limited) or _is_window(reported) or is_cut(reported, request)
+
+
 class ReplyGauge:
     """How many tokens of a reply have come, its thoughts and tool calls included, of the `most` that it may have (None:
     as many as it likes)."""

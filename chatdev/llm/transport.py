@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -39,7 +38,6 @@ _LONGEST_LINE = 1 << 16  # bytes of a header; gateways send long ones
 _HEADER_VARIABLES = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
 _REDIRECTS = (301, 302, 303, 307, 308)
 _LARGE = 1 << 20  # bytes of a request that go out piece by piece
-_LINE_ENDS = re.compile(rb"\r\n|\n|\r(?!\Z)")  # the other half of the last one may still come
 
 
 class ErrorAnswer(Exception):
@@ -63,49 +61,17 @@ class Answer:
     async def read(self) -> bytes:
         """The whole body. Raises UnusableReply when it is too large, Transient when it breaks off."""
         pieces = []
-        while (piece := await self._receive()) is not None:
+        while (piece := await self.receive()) is not None:
             pieces.append(piece)
         return b"".join(pieces)
 
-    async def events(self) -> AsyncGenerator[bytes, None]:
-        """The data of each server-sent event. Raises as `read` does."""
-        events = _Events()
-        while (piece := await self._receive()) is not None:
-            for event in events.feed(piece):
-                yield event
-        for event in events.feed(b"\n\n"):  # servers leave out the last empty line
-            yield event
-
-    async def _receive(self) -> bytes | None:
-        """The next bytes, unpacked; None at the end."""
+    async def receive(self) -> bytes | None:
+        """The next bytes, unpacked; None at the end. Raises as `read` does."""
         try:
             data = await self._response.content.readany()
             return b"".join(self._body.unpacked(data)) if data else None
         except (aiohttp.ClientError, OSError, zlib.error) as error:
             raise _failure(error) from None
-
-
-class _Events:
-    """Server-sent events (WHATWG HTML, section 9.2.6) of which only the data counts, in pieces as they come."""
-
-    def __init__(self) -> None:
-        self._line: list[bytes] = []
-        self._data: list[bytes] = []
-
-    def feed(self, piece: bytes) -> Iterator[bytes]:
-        """The data of the events that end with this piece."""
-        if self._line and self._line[-1].endswith(b"\r"):
-            piece = self._line.pop() + piece
-        *ends, rest = _LINE_ENDS.split(piece)
-        for end in ends:
-            line, self._line = b"".join((*self._line, end)), []
-            if line.startswith(b"data:"):
-                self._data.append(line[5:].removeprefix(b" "))
-            elif not line and self._data:
-                yield b"\n".join(self._data)
-                self._data = []
-        if rest:
-            self._line.append(rest)
 
 
 class Transport:

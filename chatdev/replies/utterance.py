@@ -1,17 +1,12 @@
-"""Parts of an utterance beside its solution: marker, thoughts and tool calls; and the joining of a cut one with its
+"""Parts of an utterance beside its solution: marker and thoughts; and the joining of a cut one with its
 continuation."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chatdev.llm.base import ToolCall
-from chatdev.plain_values import load_json, short_name
-from chatdev.replies.blocks import name_on
 from chatdev.replies.fences import NEWEST, Fence, closes, fence_of, lines_of, scan
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
@@ -27,6 +22,13 @@ _BARE = re.compile(r"[*_`\[]{0,3}SOLUTION[*_`\].:]{0,4}")  # small models drop i
 _CLOSING = re.compile(rf"{_LEFT}\s{{0,9}}/\s{{0,9}}(?:s?olution|question)\s{{0,9}}{_RIGHT}", re.IGNORECASE)
 _THOUGHT = re.compile(r"[ \t]*<think(?:ing)?>", re.IGNORECASE)
 _THOUGHT_END = re.compile(r"(?<!`)</think(?:ing)?>", re.IGNORECASE)
+_FIRST_THOUGHTS = {  # of which a text begins with one, and where its answer begins
+    "[THINK]": re.compile(r"\[/THINK\]"),  # Mistral
+    "<thought>": re.compile("</thought>"),  # Gemini
+    "<seed:think>": re.compile("</seed:think>"), "◁think▷": re.compile("◁/think▷"),  # Seed, Kimi
+    "<|channel|>analysis<|message|>": re.compile(  # gpt-oss: an answer, or a call of a tool
+        r"<\|channel\|>final<\|message\|>|(?=<\|channel\|>\w{1,20} to=)")}
+_LAST_TAG = re.compile(r"(?:<\|(?:return|end|call)\|>\s*)+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +98,10 @@ def _closing_tag(text: str) -> re.Match[str] | None:
     return _CLOSING.search(text, start)
 
 
-def strip_thoughts(text: str) -> str:
-    """`text` without `<think>…</think>`, also when the opening or the closing tag is missing; code keeps its tags."""
+def strip_thoughts(text: str, *, semantics: int = NEWEST) -> str:
+    """`text` without `<think>…</think>`, also when the opening or the closing tag is missing; code keeps its tags. From
+    semantics 7 on also without a thought that it begins with in the tags of other models."""
+    text = _without_first_thought(text) if semantics > 6 else text
     if not _THOUGHT_END.search(text) and not _THOUGHT.match(text.lstrip()):
         return text
     kept: list[str] = []
@@ -117,6 +121,15 @@ def strip_thoughts(text: str) -> str:
     return "".join(kept).strip()
 
 
+def _without_first_thought(text: str) -> str:
+    begun = text.lstrip()
+    answer = next((end for tag, end in _FIRST_THOUGHTS.items() if begun.startswith(tag)), None)
+    if answer is None:
+        return text
+    found = answer.search(begun)
+    return _LAST_TAG.sub("", begun[found.end():]).strip() if found else ""
+
+
 def _answer_of_line(line: str, thinking: bool) -> tuple[bool, str, bool]:
     """Whether the thought goes on after `line`, what of it is not thought, and whether a thought ended unopened."""
     unopened, at = False, 0
@@ -128,49 +141,6 @@ def _answer_of_line(line: str, thinking: bool) -> tuple[bool, str, bool]:
             return thinking, line[at:], unopened
         unopened = unopened or not thinking
         thinking, at = False, end.end()
-
-
-_BLOCK_OPENS = re.compile(r"```(?:json|tool)?[ \t]*\n(?=\{)")
-_BLOCK_CLOSES = re.compile(r"(?<=\})\s*```")
-
-
-def read_tool_call(text: str) -> ToolCall | None:
-    """The first tool call in a text: one action, then its observation. Some models write `name` for `tool`."""
-    blocks = list(_json_blocks(text)) or ([text] if text.lstrip().startswith("{") else [])
-    return next((call for block in blocks if (call := _read_call(block))), None)
-
-
-def ends_with_tool_call(text: str, names: Collection[str]) -> bool:
-    """Whether a text ends with a call of one of the tools `names`."""
-    *_, last = [text, *_json_blocks(text)]
-    call = _read_call(last) if text.rstrip("` \t\n").endswith(last.rstrip("` \t\n")) else None
-    return call is not None and call.name in names
-
-
-def _json_blocks(text: str) -> Iterator[str]:
-    """Fenced JSON objects that are no files of a delivery, in a time that grows with the text only (one pattern for all
-    of it would not do)."""
-    start = _BLOCK_OPENS.search(text)
-    while start and (end := _BLOCK_CLOSES.search(text, start.end())):
-        above = text[text.rfind("\n", 0, max(0, start.start() - 1)) + 1:start.start()]
-        if not name_on(above):
-            yield text[start.end():end.start()]
-        start = _BLOCK_OPENS.search(text, end.end())
-
-
-def _read_call(block: str) -> ToolCall | None:
-    try:
-        value = load_json(block)
-    except ValueError:
-        return None
-    if not isinstance(value, dict):
-        return None
-    name, arguments = value.get("tool"), value.get("arguments", {})
-    if name is None and "arguments" in value:  # much else has a name
-        name = value.get("name")
-    if not isinstance(name, str) or not isinstance(arguments, dict):
-        return None
-    return ToolCall("", short_name(name), json.dumps(arguments, ensure_ascii=False))
 
 
 _OVERLAP = 400  # characters a model repeats at most when it goes on

@@ -79,7 +79,7 @@ def test_what_is_added_to_an_older_run_goes_by_the_newest(studio: Studio) -> Non
 def test_a_run_of_a_later_version_is_refused_by_its_number(studio: Studio) -> None:
     folder = begun(studio)
     rewrite(folder, 99)
-    with pytest.raises(JournalError, match="later version of chatdev .semantics 99; this one knows up to 6"):
+    with pytest.raises(JournalError, match=f"later version of chatdev .semantics 99; this one knows up to {SEMANTICS}"):
         resumed(studio, folder)
 
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
+from chatdev.llm.adaptations import Adaptations
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, Sampling, ToolSpec
 from chatdev.llm.connection import Endpoint
-from chatdev.llm.failures import Adaptations, retry_after_seconds
+from chatdev.llm.failures import retry_after_seconds
 from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, error, failure
 from tests.support.chat_server import ChatServer, Scripted
@@ -77,12 +78,13 @@ def test_an_outage_does_not_use_up_the_attempts_of_an_unusable_reply(chat_server
     assert complete(chat_server).retries == 5
 
 
-@pytest.mark.parametrize("reply", [Scripted(""), Scripted(None, message={"refusal": "I must not"}),
-                                   Scripted("x", finish_reason="content_filter")])
-def test_replies_that_stay_unusable_are_reported(chat_server: ChatServer, reply: Scripted) -> None:
+@pytest.mark.parametrize(("reply", "requests"), [
+    (Scripted(""), 3), (Scripted(None, message={"refusal": "I must not"}), 2),
+    *((Scripted("x", finish_reason=why), 2) for why in ("content_filter", "SAFETY", "sensitive"))])
+def test_replies_that_stay_unusable_are_reported(chat_server: ChatServer, reply: Scripted, requests: int) -> None:
     chat_server.route(lambda _: reply)
     assert isinstance(failure(chat_server), UnusableReply)
-    assert len(chat_server.requests) == 3
+    assert len(chat_server.requests) == requests
 
 
 @pytest.mark.parametrize(("reply", "says"), [

@@ -68,12 +68,20 @@ def test_an_overflow_in_a_stream_is_told_apart(chat_server: ChatServer) -> None:
     assert isinstance(failure(chat_server, STREAMED), ContextOverflow)
 
 
-@pytest.mark.parametrize("chunks", [["{nope"], [{"choices": ["x"]}], [{"choices": [{"delta": "x"}]}], [[]], ["[DONE]"],
-                                    ["[" * 100_000], [delta(content="half")], [delta(content=["half"])]])
+@pytest.mark.parametrize("chunks", [["{nope"], [{"choices": ["x"]}], [{"choices": [{"delta": "x"}]}], [[]],
+                                    ["[" * 100_000]])
 def test_a_stream_that_never_makes_a_reply_is_given_up(chat_server: ChatServer, chunks: list[Any]) -> None:
     chat_server.route(lambda _: stream(*chunks))
     assert isinstance(failure(chat_server, STREAMED), ModelUnavailable)
     assert len(chat_server.requests) == 6
+
+
+@pytest.mark.parametrize("chunks", [[delta(content="half")], [delta(content=["half"])],
+                                    [delta(content="half"), "{nope"], [delta(reasoning="half")]])
+def test_a_stream_that_breaks_off_is_paid_for_three_times_at_most(chat_server: ChatServer, chunks: list[Any]) -> None:
+    chat_server.route(lambda _: stream(*chunks))
+    assert isinstance(failure(chat_server, STREAMED), ModelUnavailable)
+    assert len(chat_server.requests) == 3
 
 
 @given(st.lists(JSON | st.fixed_dictionaries({"choices": st.lists(st.fixed_dictionaries({"delta": JSON}))})))

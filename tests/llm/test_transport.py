@@ -1,18 +1,15 @@
-"""HTTP to a model server: addresses, headers, proxies, redirects and server-sent events."""
+"""HTTP to a model server: addresses, headers, proxies, redirects."""
 
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from chatdev.errors import ConfigError, ModelUnavailable
 from chatdev.llm.connection import Endpoint
-from chatdev.llm.transport import Transport, _Events, completions_address
-from tests.llm.asking import ASK, KEY, STREAMED, Naps, complete, complete_all, failure
+from chatdev.llm.transport import Transport, completions_address
+from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, failure
 from tests.support.chat_server import ChatServer, Scripted
 
 
@@ -89,28 +86,3 @@ def test_a_proxy_of_another_kind_is_refused_by_name(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(ConfigError, match="socks5.*HTTPS_PROXY"):
         asyncio.run(open_one())
-
-
-EVENTS = [b"data: one\n\n", b"data:two\r\n\r\n", b": a comment\n\n", b"event: x\rid: 1\rdata: three\r\r", b"\n",
-          b"data: a\ndata: b\n\n", b"retry: 10\n\n"]
-
-
-@given(st.lists(st.sampled_from(EVENTS), max_size=6), st.lists(st.integers(0, 80), max_size=12))
-def test_events_are_the_same_however_they_are_cut(events: list[bytes], cuts: list[int]) -> None:
-    """Data is told by how it begins, and lines end as the standard says."""
-    text, wanted = b"".join(events), [text for event in events for text in _data(event)]
-    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    reader = _Events()
-    found = [event for start, end in pairwise(places) for event in reader.feed(text[start:end])]
-    assert [*found, *reader.feed(b"\n\n")] == wanted
-
-
-def _data(event: bytes) -> list[bytes]:
-    lines = [line[5:].strip() for line in event.replace(b"\r", b"\n").split(b"\n") if line.startswith(b"data:")]
-    return [b"\n".join(lines)] if lines else []
-
-
-def test_an_event_without_its_last_empty_line_counts(chat_server: ChatServer) -> None:
-    chat_server.script(Scripted(body=b'data: {"choices": [{"delta": {"content": "x"}, "finish_reason": "stop"}]}\n',
-                                headers={"Content-Type": "text/event-stream"}))
-    assert complete(chat_server, STREAMED).text == "x"

@@ -85,6 +85,21 @@ def test_a_closing_tag_in_code_stays() -> None:
     assert read_marker(f"<SOLUTION>\n{body}\n</SOLUTION>") == Marked("solution", body)
 
 
+OTHER_THOUGHTS = [
+    ("[THINK]hm[/THINK]yes", "yes"), ("<thought>hm\n</thought>\nyes", "yes"),
+    ("\n<seed:think>hm</seed:think>yes", "yes"), ("◁think▷hm◁/think▷yes", "yes"), ("[THINK]hm", ""),
+    ("say [THINK]hm[/THINK]", "say [THINK]hm[/THINK]"),
+    ("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>yes<|return|>", "yes"),
+    ("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary to=functions.look<|message|>{}",
+     "<|channel|>commentary to=functions.look<|message|>{}")]
+
+
+@pytest.mark.parametrize(("text", "answer"), OTHER_THOUGHTS)
+def test_thoughts_in_the_tags_of_other_models_are_taken_away(text: str, answer: str) -> None:
+    assert strip_thoughts(text) == answer
+    assert strip_thoughts(text, semantics=6) == text, "as in a run that began before"
+
+
 @pytest.mark.parametrize(("text", "answer"), [
     ("<think>hm</think>Yes", "Yes"),
     ("<think>\nhm\n```python\nx\n```\n</think>\n\nYes", "Yes"),

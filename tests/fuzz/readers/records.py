@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from contextlib import closing, suppress
 from functools import cache
+from typing import Any
 
 from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult
@@ -22,9 +24,11 @@ from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelErro
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.journal import read_journal
-from chatdev.llm.base import Message, Request, Sampling
+from chatdev.llm.adaptations import Adaptations
+from chatdev.llm.base import Message, Request, Sampling, ToolSpec
 from chatdev.llm.completions import StreamCollector, reply_of, server_usage
-from chatdev.llm.failures import Adaptations, Complaint, Transient, error_message, retry_after_seconds, status_of
+from chatdev.llm.event_stream import EventReader
+from chatdev.llm.failures import Complaint, Transient, error_message, retry_after_seconds, status_of
 from chatdev.llm.tokens import count_tokens
 from chatdev.mcp.answers import LONGEST_ANSWER, read_offer, read_result
 from chatdev.mcp.stdio import read_message
@@ -49,12 +53,15 @@ ANSWERS = ['{"choices": [{"message": {"content": "', '"}, "finish_reason": "stop
            '"content": "a"', '"tool_calls": [{"index": 0, "function": {"name": "a", "arguments": "b"}}]', "}}]}",
            "\n", '"index": ', "1000000000", '"usage": {"prompt_tokens": ', "9" * 50, "1e400", "-1", "null", "true",
            "{", "}", "[", "]", '"', ",", ": ", "\\ud800", '"error": {"message": "', '"code": "429"', '"id": ',
-           '"name": ', "a", " ", "max_tokens is unsupported", "tools are not supported", "context length"]
+           '"name": ', "a", " ", "max_tokens is unsupported", "tools are not supported", "context length",
+           'data: {"choices": [{"delta": {"content": "a"}}]}\n', "data: ", "data: [DONE]\n", "\n\n", "\r", ": ping\n",
+           "error: ", "[DONE]", "[ERROR]", "\ufeff", '"finish_reason": "error"', '"arguments": {"a": "}"}',
+           '"reasoning": ', "roles must alternate", "<html><title>", '"metadata": {"raw": ', '"detail": [']
 SERVER = ['{"jsonrpc": "2.0", "id": 1, "result": ', '"method": "notifications/message", "params": ', '"content": [',
           '{"type": "text", "text": "', '{"type": "image", "data": "', '"mimeType": "',
           '{"type": "resource", "resource": ', '"uri": "file:///a"', '"isError": true', '"structuredContent": ',
           '"type": "object"', '"properties": {',
-          '"pattern": "^(a+)+$"', '"$ref": "#"', '"$ref": "http://127.0.0.1:9/"', '"$schema": "x"', '"description": "',
+          '"pattern": "^a+$"', '"$ref": "#"', '"$ref": "http://127.0.0.1:9/"', '"$schema": "x"', '"description": "',
           "\\u001b[2J", "\\ud800", "\x1b", "\u202e", "9" * 50, "1e400", "NaN", "null", "true", "{", "}", "[", "]", '"',
           ",", ": ", "\n", "a"]
 TEMPLATES = ["{{ ", " }}", "{% if ", " %}", "{% endif %}", "{% for x in ", "{% endfor %}", "{#", "#}", "task", ".",
@@ -64,7 +71,7 @@ SCHEMA = ["CREATE ", "TABLE ", "VIEW ", "VIRTUAL ", "TRIGGER ", "INDEX ", "chatd
           ")", ",", " AS ", "SELECT 1", "number INTEGER", "pool VARCHAR(200)", "instance", "PRIMARY KEY", "CHECK",
           "DEFAULT", "GENERATED ALWAYS", "COLLATE", '"', "[", "]", "`", "/*", "*/", "--", "\n", " ", "A → B", "A", "é",
           "\0", "9" * 50, "\ud800", "null", "'"]
-ASK = Request((Message("user", "hi"),), Sampling("m"))
+ASK = Request((Message("user", "hi"),), Sampling("m"), (ToolSpec("a", "Does it.", {}),))
 
 
 def company(text: str) -> None:
@@ -148,6 +155,22 @@ def answer(text: str) -> None:
             collector.add(value_in(line))
         reply_of(collector.completion(), ASK)
     assert len("".join(heard)) <= len(text)
+    _stream(text)
+
+
+def _stream(text: str) -> None:
+    """The same as server-sent events, in pieces of any size: it is read alike however it comes."""
+    data = text.encode("utf-8", "replace")
+    read: list[tuple[list[Any], bool]] = []
+    for size in (1 + len(text) % 7, len(data) + 1):
+        reader = EventReader()
+        found: list[Any] = []
+        with suppress(ValueError, RecursionError):
+            for start in range(0, len(data), size):
+                found += reader.feed(data[start:start + size])
+            found += reader.end()
+        read.append((found, reader.is_done))
+    assert json.dumps(read[0]) == json.dumps(read[1])
 
 
 def server_of_tools(text: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from chatdev.config.phases import Solution
+from chatdev.llm.base import ToolSpec
 from chatdev.llm.completions import ReplyWatch
 from chatdev.replies import Unreadable, parse_files
 from chatdev.replies.blocks import name_on, read_info
@@ -22,7 +24,8 @@ from chatdev.replies.python.merge import merge
 from chatdev.replies.python.outline import is_part
 from chatdev.replies.python.reader import NotPython, fault, read, read_part
 from chatdev.replies.search_replace import apply_changes, read_changes
-from chatdev.replies.utterance import ends_with_tool_call, join_continuation, read_tool_call
+from chatdev.replies.tool_text import ends_with_tool_call, read_tool_call
+from chatdev.replies.utterance import join_continuation
 from chatdev.workspace.python_facts import definitions, functions
 from tests.fuzz.properties import PROGRAM, SOFTWARE, TOKENS, files, markers
 from tests.fuzz.readers.reader import Reader, is_short
@@ -31,6 +34,7 @@ SCHEMA: dict[str, Any] = {
     "type": "object", "required": ["a"], "additionalProperties": False,
     "properties": {"a": {"type": "array", "maxItems": 3, "items": {"type": "string", "pattern": "^[a-z]+( [a-z]+)*$"}},
                    "b": {"type": "integer", "minimum": 2}, "c": {"enum": ["x", "y"]}}}
+LOOK = (ToolSpec("look", "Looks.", {"properties": {"at": {"type": "string"}}}),)
 SPANS = ['"""', "'''", "`", "${", "}", "{", "/*", "*/", "//", "#", "--", "(*", "*)", "{-", "-}", "<<EOF", "<<~EOF\n",
          "EOF\n", "[[", "]]", "$$", "'", '"', "\\", "\n", " ", "x", "=", "/", "[", "(", "```\n", "```js\n", "~~~\n",
          "  ", "- ", "a: |\n", "<html", "</html>", "<pre", "</pre>", "<!--", "-->", "<<<<<<< SEARCH\n",
@@ -40,6 +44,11 @@ VALUES = ["{", "}", "[", "]", '"a"', '"b"', '"c"', "'a'", ":", ",", "1", "-", "1
           "red", "green", "dark green", "Yes.", "because", "**", "`", "```\n", "```json\n", "\u2028", "\ud800", "\0",
           "“", "”", "#", "(", ")", "x = ", "\\u12", "NaN", "{'a':", '{"a":[', "!!", "_",
           '{"tool": "look", "arguments": {}}', '{"tool":']
+TAGS = ["<tool_call>", "</tool_call>", "<function=look>", "<parameter=at>", "</parameter>", "</function>",
+        "[TOOL_CALLS]", "[ARGS]", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", '<invoke name="look">',
+        "<function_calls>", "<|python_tag|>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<|tool_call_begin|>",
+        "functions.look:0", "look", "<|tool_call_argument_begin|>", '{"name": "look", "arguments": {', "}}",
+        "<|channel|>commentary to="]
 PYTHON = ["def f(self):\n", "class A:\n", "    ", "\t", "return 1\n", "pass\n", "...\n", "# ...\n",
           "# rest of the code\n", "# ... existing code ...\n", "\n", "\r\n", "\r", "\\", "\\\n", "\\\r\n",
           "import a\n", "from a import b as c\n", "import a.b", ".a", "x = 1\n", "x, y = 1, 2\n", "@property\n",
@@ -125,9 +134,10 @@ def changes(text: str) -> None:
 
 def tool_calls(text: str) -> None:
     """A call of a tool in a text."""
-    call = read_tool_call(text)
-    assert call is None or isinstance(call.arguments, str)
-    ends_with_tool_call(text, {"look"})
+    for tools in ((), LOOK):
+        call = read_tool_call(text, tools)
+        assert call is None or isinstance(json.loads(call.arguments), dict)
+    ends_with_tool_call(text, LOOK)
 
 
 def continuations(text: str) -> None:
@@ -196,7 +206,7 @@ READERS = {
                       ("{}", "*** Begin Patch\n{}\n*** End Patch\n", "--- a/app.js\n+++ b/app.js\n{}",
                        "--- a/app.js {}x\n+++ b/app.js\n@@ {}\n-f();\n+g();\n",
                        "{} <<EOF\n@@ -1 +1 @@\n-x\n+y\nEOF\n")),
-    "tool calls": Reader(tool_calls, VALUES),
+    "tool calls": Reader(tool_calls, [*VALUES, *TAGS]),
     "continued replies": Reader(continuations, TOKENS),
     "form text": Reader(form(Solution(form="text")), VALUES),
     "form choice": Reader(form(Solution(form="choice", options=["green", "dark green", "red", "C++"])), VALUES),
