@@ -41,12 +41,12 @@ _LARGE = 1 << 20  # bytes of a request that go out piece by piece
 
 
 class ErrorAnswer(Exception):
-    """An answer with status 400 or above; `body` is its JSON, or None."""
+    """An answer with status 400 or above; `body` is its JSON, or its text."""
 
     def __init__(self, status: int, content: bytes, retry_after: str | None) -> None:
         self.status, self.retry_after = status, retry_after
-        self.body = _json_or_none(content)
         self.text = content.decode("utf-8", "replace").strip() or f"status {status}"
+        self.body = _json_or(self.text, content)
         super().__init__(self.text)
 
 
@@ -182,8 +182,8 @@ def _failure(error: Exception) -> Transient:
     return Transient(f"{'the answer broke off' if broken else what} ({type(error).__name__})")
 
 
-def _json_or_none(content: bytes) -> Any:
+def _json_or(text: str, content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
-        return None
+        return text

@@ -331,12 +331,13 @@ def _fail(span: Span, error: str) -> None:
 
 def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     """A message in the form of the conventions: a role and its parts."""
-    if message["role"] == "tool":
-        parts = [{"type": "tool_call_response", "id": message.get("tool_call_id"), "response": message["content"]}]
+    role, content = message.get("role"), message.get("content")  # a journal may be damaged
+    if role == "tool":
+        parts = [{"type": "tool_call_response", "id": message.get("tool_call_id"), "response": content}]
     else:
-        parts = [{"type": "text", "content": message["content"]}] if message["content"] else []
+        parts = [{"type": "text", "content": content}] if content else []
         parts += [{"type": "tool_call", **call} for call in message.get("tool_calls", ())]
-    return {"role": message["role"], "parts": parts}
+    return {"role": role, "parts": parts}
 
 
 def _attributes(values: Mapping[str, Any]) -> dict[str, Any]:
