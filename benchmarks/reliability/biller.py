@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.reliability.small import name_of
@@ -62,6 +62,15 @@ def _heedless(ask: Ask) -> Bill:
     return Bill(Scripted(_said(20), usage=(ask.prompt, ask.wish)), (ask.prompt, ask.wish))
 
 
+def _thinking_aside(ask: Ask) -> Bill:
+    """Only its total has the thoughts, as at Gemini's compatible address."""
+    bill = _obedient(ask)
+    said, (prompt, paid) = min(30, ask.given), bill.tokens
+    choice = {"message": {"content": bill.answer.text}, "finish_reason": bill.answer.finish_reason}
+    usage = {"prompt_tokens": prompt, "completion_tokens": said, "total_tokens": prompt + paid}
+    return replace(bill, answer=Scripted(body={"choices": [choice], "usage": usage}))
+
+
 def _silent(usage: tuple[int, int] | None) -> Callable[[Ask], Bill]:
     def answer(ask: Ask) -> Bill:
         text = _said(ask.given)
@@ -86,6 +95,7 @@ def _refusing_caps(ask: Ask) -> Bill:
 
 KINDS: Mapping[str, Callable[[Ask], Bill]] = {
     "keeps to the cap": _obedient, "counts a third more of prompts": _counting_more,
+    "counts thoughts in its total only": _thinking_aside,
     "counts nothing": _silent((0, 0)), "sends no counts": _silent(None),
     "gives empty replies at times": _empty_at_times, "refuses caps beyond its limit": _refusing_caps,
     "ignores the cap": _heedless,

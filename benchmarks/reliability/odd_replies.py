@@ -45,7 +45,9 @@ FENCED: list[str] = [_BLOCK.format(program) for program in (
 """Fences within a file and around files, patches, and what is cut there."""
 
 _USAGES: list[object] = [{"prompt_tokens": 10 ** 400, "completion_tokens": 1}, {"prompt_tokens": -5}, [], "many", None,
-                         {"prompt_tokens": True, "completion_tokens": 0.5}, {"prompt_tokens": "7"}, {}]
+                         {"prompt_tokens": True, "completion_tokens": 0.5}, {"prompt_tokens": "7"}, {},
+                         {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10 ** 9,
+                          "prompt_tokens_details": {"cached_tokens": 10 ** 8}, "completion_tokens_details": []}]
 
 
 def _with_usage(rng: random.Random, text: str) -> Scripted:

@@ -56,6 +56,11 @@ class Connection:
         return self.address.value.partition(":")[0] == LOCAL
 
     @property
+    def may_lack_default(self) -> bool:
+        """Whether it is asked for models that are not known here: of a server that is neither OpenAI's nor Azure's."""
+        return not (self.is_local_model or self.azure or is_official(self.address.value))
+
+    @property
     def strangers(self) -> frozenset[Origin]:
         """Who beside the user names something here that needs the user's consent: an address outside of this machine, a
         file of a model, a variable whose value is sent."""

@@ -18,7 +18,6 @@ from chatdev.llm.connection import (
     Connection,
     Endpoint,
     KeyRing,
-    is_official,
     open_endpoint,
     refuse_strangers,
 )
@@ -97,7 +96,7 @@ class Models:
         """The models that a server has which is asked without the name of one; empty where that is decided already (the
         given or the local model, OpenAI's own server, Azure's deployments), and where it does not say."""
         connection = self.connect(None, base_url, key_env, provider)
-        if connection is None or connection.is_local_model or connection.azure or is_official(connection.address.value):
+        if connection is None or not connection.may_lack_default:
             return []
         refuse_strangers(connection, self._allowed)
         endpoint = self._open(connection)

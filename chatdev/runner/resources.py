@@ -146,9 +146,12 @@ class RoleModels:
                 for key, one in choices.items()}
 
     def model_name(self, phase: str, role: str) -> str:
-        """Name of the model of `role` in `phase`."""
+        """Name of the model of `role` in `phase`, as far as it is known before its server is asked."""
         choice = self._choose(phase, role)
-        return choice.settings.name or self.models.default_name(choice.address, choice.key_env, choice.provider)
+        name = choice.settings.name or self.models.default_name(choice.address, choice.key_env, choice.provider)
+        connection = self.models.connect(choice.name, choice.address, choice.key_env, choice.provider)
+        is_named = choice.name is not None and choice.name.origin is not Origin.DEFAULT
+        return name if is_named or connection is None or not connection.may_lack_default else f"{name}, or what it has,"
 
     def _all_roles(self) -> Iterator[tuple[str, str]]:
         for name, phase in self.company.phases.items():

@@ -93,6 +93,7 @@ def test_a_server_that_lacks_the_default_model_is_asked_for_its_own(shop: Shop, 
     outcome = shop.run()
     outcome.assert_succeeded()
     assert models_asked(shop) == {asked}
+    assert f"model {DEFAULT_NAME}, or what it has, at {shop.server.url}" in outcome.out
     order = next(record for record in outcome.records if record["kind"] == "Order")
     assert order["options"]["model"] == asked, "a resumed run goes on with it"
 
