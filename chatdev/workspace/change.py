@@ -244,6 +244,7 @@ def _bar(added: int, removed: int, most: int) -> str:
 
 _LIST = Path(__file__).with_name("acting_files.yaml")
 _HEAD = "head"
+_REMEMBERED = 1 << 14  # paths; each version of a software has nearly the same
 _REPOSITORIES = ({"objects", "refs"}, {"commondir"})
 """What makes a folder a repository beside `HEAD`; `commondir` names another folder that has the rest."""
 
@@ -256,6 +257,7 @@ class ActingName:
     why: str
 
 
+@functools.lru_cache(maxsize=_REMEMBERED)
 def reason_to_withhold(path: str) -> str | None:
     """Reason why the file `path` acts when somebody only opens its folder; None if it does not."""
     folded = "/".join(_fold(part) for part in path.split("/"))
@@ -286,8 +288,10 @@ def _repositories(paths: Iterable[str]) -> dict[str, dict[str, list[str]]]:
     programs, which any command of git in this folder or below it starts.
     """
     inside: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for path in paths:
-        parts = [_fold(part) for part in path.split("/")]
+    folded = {path: [_fold(part) for part in path.split("/")] for path in paths}
+    if not any(_HEAD in parts for parts in folded.values()):
+        return {}
+    for path, parts in folded.items():
         for level, part in enumerate(parts):
             inside["/".join(parts[:level])][part].append(path)
     found = {}
@@ -324,5 +328,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 def _fold(part: str) -> str:
     """One part of a path as file systems may take it: without regard to case, Unicode form, invisible characters, and
     blanks and dots at the end."""
+    if part.isascii():
+        return part.lower().rstrip(". ")
     seen = "".join(char for char in unicodedata.normalize("NFKC", part) if unicodedata.category(char) != "Cf")
     return seen.casefold().rstrip(". ")
