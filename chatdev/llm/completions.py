@@ -100,10 +100,10 @@ def _why_empty(data: Any, message: Mapping[str, Any], request: Request, *, cut: 
     if text_of(message.get("content")) and not thoughts:
         return Unusable("the reply is nothing but blanks")
     if cut:
-        limit = wasted_usage(data, request).completion_tokens
-        return NoAnswer(f"it used all {limit:,} tokens that it may write"
-                        f"{' for thinking' if thoughts else ''}, and came to no answer; raise max_tokens or let it "
-                        "think less", limit)
+        limit = request.longest_reply or wasted_usage(data, request).completion_tokens
+        all_of_it = f"all {limit:,} tokens" if limit else "all the tokens"
+        return NoAnswer(f"it used {all_of_it} that it may write{' for thinking' if thoughts else ''}, and came to no "
+                        "answer; raise max_tokens or let it think less", limit or None)
     return NoAnswer("it only thought, and gave no answer") if thoughts else Unusable("the reply is empty")
 
 

@@ -208,7 +208,6 @@ class OpenAIModel:
         except Exception as problem:
             tally.wasted += wasted_usage(data, request)
             if isinstance(problem, NoAnswer):
-                problem.limit = problem.limit and (asked or problem.limit)
                 tally.no_answer = problem
             raise
         if tally.no_answer and tally.no_answer.limit and asked:

@@ -188,6 +188,12 @@ def test_the_budget_bounds_the_room_for_thoughts(chat_server: ChatServer) -> Non
     assert limits(chat_server) == [50, 50, 900]
 
 
+def test_a_limit_that_nobody_names_is_asked_for_again_once(chat_server: ChatServer) -> None:
+    chat_server.route(lambda _: Scripted("", usage=None, finish_reason="length"))
+    assert "it used all the tokens that it may write, and came to no answer" in str(failure(chat_server))
+    assert limits(chat_server) == [None, None]
+
+
 def test_thoughts_without_an_answer_are_asked_again_once(chat_server: ChatServer) -> None:
     chat_server.route(lambda _: Scripted(None, message={"reasoning_content": "hm"}))
     assert "it only thought, and gave no answer" in str(failure(chat_server, LIMITED))
