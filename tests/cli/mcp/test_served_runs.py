@@ -180,7 +180,7 @@ def test_it_serves_over_http_on_this_machine(pages: Path, chat_server: ChatServe
         assert "value.check passed" in heard
     finally:
         server.send_signal(signal.SIGTERM)
-        _, errors = server.communicate(timeout=20)
+        _, errors = server.communicate(timeout=120)
     assert server.returncode == 143
     assert "Traceback" not in errors
 
@@ -221,7 +221,7 @@ def test_ctrl_c_ends_a_server_that_waits_for_its_client(pages: Path) -> None:
     server.stdin.flush()
     assert json.loads(server.stdout.readline())["result"]["serverInfo"]["name"] == "chatdev"
     server.send_signal(signal.SIGINT)
-    assert server.wait(20) == 130
+    assert server.wait(120) == 130
     server.communicate()
 
 
@@ -241,7 +241,7 @@ def test_nothing_but_the_protocol_is_on_standard_output(pages: Path, chat_server
     while answers[-1].get("id") != 2:
         answers.append(json.loads(server.stdout.readline()))
     assert answers[-1]["result"]["structuredContent"]["status"] == "success"
-    rest, _ = server.communicate(timeout=20)  # closes its input
+    rest, _ = server.communicate(timeout=120)  # closes its input
     assert (server.returncode, rest) == (0, "")
 
 
