@@ -15,7 +15,7 @@ _HINTS = {"stream_options": ("stream_options",), "stream": ("stream", "streaming
           "response_format": ("response_format", "json_schema", "json schema"),
           "grammar": ("grammar",), "seed": ("seed",)}
 # These shape the reply: they are left out where the model has no such parameter, but a wrong value is reported.
-_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens")
+_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "reasoning_effort")
 _HAS_NONE = re.compile(r"unsupported|not support|unrecognized|unknown|unexpected|extra (inputs|fields)|not allowed|"
                        r"not permitted|deprecated|only the default|(for|with) this model")
 _OTHER_NAME = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
