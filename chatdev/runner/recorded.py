@@ -383,12 +383,15 @@ def _fits(value: Any, hint: Any) -> bool:
 def _test_of(hint: Any) -> Callable[[Any], bool]:
     """Says of a JSON value whether it is of this type."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint in (int, float):
+        return lambda value: is_amount(value) and isinstance(value, int | hint)
+    return _generic_test(origin, inner) if origin else lambda value: isinstance(value, hint)
+
+
+def _generic_test(origin: Any, inner: Sequence[Any]) -> Callable[[Any], bool]:
+    """The same for a type with others in its brackets."""
     if origin is Literal:
         return lambda value: isinstance(value, str)  # later versions may know more words
-    if origin is None:
-        if hint in (int, float):
-            return lambda value: is_amount(value) and isinstance(value, int | hint)
-        return lambda value: isinstance(value, hint)
     tests = [_test_of(one) for one in inner if one is not ...]
     if origin is tuple:
         return lambda value: isinstance(value, list) and all(map(tests[0], value))

@@ -121,10 +121,14 @@ class RunSpans:
         elif kind == "RunStarted":
             self._begin_session(record)
         elif kind in KINDS and self._open:
-            take = {"StepStarted": self._begin, "PhaseStarted": self._begin, "StepFinished": self._finish,
-                    "PhaseFinished": self._finish, "RunFinished": self._finish_session,
-                    "ModelCalled": self._add_model_call, "ToolCalled": self._add_tool_call}.get(kind, self._add_event)
-            take(record) if record["place"] or kind == "RunFinished" else self._add_event(record)
+            self._add_happening(record, kind)
+
+    def _add_happening(self, record: Mapping[str, Any], kind: str) -> None:
+        """Take an event of a session."""
+        take = {"StepStarted": self._begin, "PhaseStarted": self._begin, "StepFinished": self._finish,
+                "PhaseFinished": self._finish, "RunFinished": self._finish_session,
+                "ModelCalled": self._add_model_call, "ToolCalled": self._add_tool_call}.get(kind, self._add_event)
+        take(record) if record["place"] or kind == "RunFinished" else self._add_event(record)
 
     def end(self) -> None:
         """There are no more records: what is unfinished was interrupted."""

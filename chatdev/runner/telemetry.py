@@ -175,23 +175,28 @@ class Sender:
 
 def otlp_sender(endpoint: str | None = None) -> Sender:
     """A sender to an endpoint, or to that of the standard variables. Raises MissingProgram, ConfigError."""
-    variables = process_environ()
     with _setup_errors():
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.util.re import parse_env_headers
 
         for name in _HEADERS:
-            for value in parse_env_headers(variables.get(name, ""), liberal=True).values():
+            for value in parse_env_headers(process_environ().get(name, ""), liberal=True).values():
                 keep_secret(value)
-        whole = variables.get(_ENDPOINTS[0])
-        address = endpoint or whole or variables.get(_ENDPOINTS[1], _DEFAULT)
-        keep_address(address)
-        parts = urlsplit(address)
-        if parts.scheme not in _PORTS or not parts.hostname or parts.port == 0:
-            raise ConfigError(f"the endpoint of spans is {address!r}; give an address, such as {_DEFAULT}")
-        if not (parts.path.strip("/") if endpoint else whole):  # of the variable for all signals it is the beginning
-            address = f"{address.rstrip('/')}/v1/traces"
+        address = _address(endpoint)
         return Sender(OTLPSpanExporter(address), without_user(address))
+
+
+def _address(endpoint: str | None) -> str:
+    """The whole address that takes spans. Raises ConfigError and ValueError for what is none."""
+    variables = process_environ()
+    whole = variables.get(_ENDPOINTS[0])
+    address = endpoint or whole or variables.get(_ENDPOINTS[1], _DEFAULT)
+    keep_address(address)
+    parts = urlsplit(address)
+    if parts.scheme not in _PORTS or not parts.hostname or parts.port == 0:
+        raise ConfigError(f"the endpoint of spans is {address!r}; give an address, such as {_DEFAULT}")
+    is_whole = parts.path.strip("/") if endpoint else whole  # the variable for all signals holds the beginning
+    return address if is_whole else f"{address.rstrip('/')}/v1/traces"
 
 
 @contextmanager

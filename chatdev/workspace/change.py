@@ -11,7 +11,7 @@ import re
 import unicodedata
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from pathlib import Path
@@ -287,18 +287,22 @@ def _repositories(paths: Iterable[str]) -> dict[str, dict[str, list[str]]]:
     git looks for `.git`, and for a folder that is like one: with `HEAD`, `objects` and `refs`. Its `config` may name
     programs, which any command of git in this folder or below it starts.
     """
-    inside: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    folded = {path: [_fold(part) for part in path.split("/")] for path in paths}
-    if not any(_HEAD in parts for parts in folded.values()):
-        return {}
-    for path, parts in folded.items():
-        for level, part in enumerate(parts):
-            inside["/".join(parts[:level])][part].append(path)
+    folded = {path: [*map(_fold, path.split("/"))] for path in paths}
     found = {}
+    inside = _names_inside(folded) if any(_HEAD in parts for parts in folded.values()) else {}
     for folder, names in inside.items():
         if _HEAD in names and (kind := next((kind for kind in _REPOSITORIES if kind <= names.keys()), None)):
             found[folder] = {name: names[name] for name in (_HEAD, *sorted(kind))}
     return found
+
+
+def _names_inside(folded: Mapping[str, Sequence[str]]) -> Mapping[str, Mapping[str, list[str]]]:
+    """By folder, the names in it, each with the paths that have it."""
+    inside: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for path, parts in folded.items():
+        for level, part in enumerate(parts):
+            inside["/".join(parts[:level])][part].append(path)
+    return inside
 
 
 @functools.cache
