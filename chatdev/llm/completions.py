@@ -92,8 +92,8 @@ def _why_empty(data: Any, message: Mapping[str, Any], request: Request, *, cut: 
     """What a reply without text means: a full context window, thoughts up to the limit, or nothing that is known."""
     thoughts = _thoughts(message)
     if not thoughts and (tokens := _full_window(data, request, cut=cut)):
-        return ContextOverflow(f"the server answered nothing to a prompt of {tokens:,} tokens, as one does whose context "
-                               "window is full; load the model with a larger one (LM Studio: context length, Ollama: "
+        return ContextOverflow(f"the server answered nothing to a prompt of {tokens:,} tokens, as one does whose "
+                               "context window is full; load the model with a larger one (LM Studio: context length, Ollama: "
                                "num_ctx, llama.cpp: -c), or give it less")
     if text_of(message.get("content")) and not thoughts:
         return Unusable("the reply is nothing but blanks")
@@ -111,8 +111,8 @@ def _full_window(data: Any, request: Request, *, cut: bool) -> int:
 
 def _without_answer(limit: int, thoughts: str) -> NoAnswer:
     all_of_it = f"all {limit:,} tokens" if limit else "all the tokens"
-    return NoAnswer(f"it used {all_of_it} that it may write{' for thinking' if thoughts else ''}, and came to no answer; "
-                    "raise max_tokens or let it think less", limit or None)
+    return NoAnswer(f"it used {all_of_it} that it may write{' for thinking' if thoughts else ''}, and came to no "
+                    "answer; raise max_tokens or let it think less", limit or None)
 
 
 def _first_choice(data: Any) -> tuple[Mapping[str, Any], str]:
