@@ -93,8 +93,8 @@ def _why_empty(data: Any, message: Mapping[str, Any], request: Request, *, cut: 
     thoughts = _thoughts(message)
     if not thoughts and (tokens := _full_window(data, request, cut=cut)):
         return ContextOverflow(f"the server answered nothing to a prompt of {tokens:,} tokens, as one does whose "
-                               "context window is full; load the model with a larger one (LM Studio: context length, Ollama: "
-                               "num_ctx, llama.cpp: -c), or give it less")
+                               "context window is full; load the model with a larger one (LM Studio: context length, "
+                               "Ollama: num_ctx, llama.cpp: -c), or give it less")
     if text_of(message.get("content")) and not thoughts:
         return Unusable("the reply is nothing but blanks")
     if cut:
