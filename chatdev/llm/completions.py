@@ -91,20 +91,29 @@ def reply_of(data: Any, request: Request) -> Reply:
 
 def _why_empty(data: Any, message: Mapping[str, Any], request: Request, *, cut: bool) -> Exception:
     """What a reply without text means: a full context window, thoughts up to the limit, or nothing that is known."""
-    reported, thoughts = server_usage(data), _thoughts(message)
-    wrote = bool(thoughts) or reported is None or reported.completion_tokens > 1
-    if reported and not wrote and fills_window(reported.prompt_tokens, request, cut=cut):
-        return ContextOverflow(f"the server answered nothing to a prompt of {reported.prompt_tokens:,} tokens, as one "
-                               "does whose context window is full; load the model with a larger one (LM Studio: "
-                               "context length, Ollama: num_ctx, llama.cpp: -c), or give it less")
+    thoughts = _thoughts(message)
+    if not thoughts and (tokens := _full_window(data, request, cut=cut)):
+        return ContextOverflow(f"the server answered nothing to a prompt of {tokens:,} tokens, as one does whose "
+                               "context window is full; load the model with a larger one (LM Studio: context length, "
+                               "Ollama: num_ctx, llama.cpp: -c), or give it less")
     if text_of(message.get("content")) and not thoughts:
         return Unusable("the reply is nothing but blanks")
     if cut:
-        limit = request.longest_reply or wasted_usage(data, request).completion_tokens
-        all_of_it = f"all {limit:,} tokens" if limit else "all the tokens"
-        return NoAnswer(f"it used {all_of_it} that it may write{' for thinking' if thoughts else ''}, and came to no "
-                        "answer; raise max_tokens or let it think less", limit or None)
+        return _without_answer(request.longest_reply or wasted_usage(data, request).completion_tokens, thoughts)
     return NoAnswer("it only thought, and gave no answer") if thoughts else Unusable("the reply is empty")
+
+
+def _full_window(data: Any, request: Request, *, cut: bool) -> int:
+    """Tokens of a prompt that left no room for a reply; 0 where that is not the reason."""
+    usage = server_usage(data) or Usage(0, 2)
+    is_full = usage.completion_tokens <= 1 and fills_window(usage.prompt_tokens, request, cut=cut)
+    return usage.prompt_tokens if is_full else 0
+
+
+def _without_answer(limit: int, thoughts: str) -> NoAnswer:
+    all_of_it = f"all {limit:,} tokens" if limit else "all the tokens"
+    return NoAnswer(f"it used {all_of_it} that it may write{' for thinking' if thoughts else ''}, and came to no "
+                    "answer; raise max_tokens or let it think less", limit or None)
 
 
 def _first_choice(data: Any) -> tuple[Mapping[str, Any], str]:
