@@ -42,7 +42,10 @@ _CONTENT = {"RunStarted": ("inputs",), "RunFinished": ("reason",), "DraftJudged"
             "ToolCalled": ("summary",)}
 """Fields of events that may hold what somebody asked for, or a model or a program wrote."""
 _OF_THE_LINE = ("v", "time", "kind", "place")
-_OF_THE_CALL = ("role", "model", "prompt_tokens", "completion_tokens", "seconds")  # have names of their own
+_USAGE = {"prompt_tokens": gen_ai.GEN_AI_USAGE_INPUT_TOKENS, "completion_tokens": gen_ai.GEN_AI_USAGE_OUTPUT_TOKENS,
+          "cached_tokens": gen_ai.GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS,
+          "reasoning_tokens": gen_ai.GEN_AI_USAGE_REASONING_OUTPUT_TOKENS}
+_OF_THE_CALL = ("role", "model", *_USAGE, "seconds")  # have names of their own
 _SAMPLING = {"temperature": gen_ai.GEN_AI_REQUEST_TEMPERATURE, "top_p": gen_ai.GEN_AI_REQUEST_TOP_P,
              "max_tokens": gen_ai.GEN_AI_REQUEST_MAX_TOKENS, "seed": gen_ai.GEN_AI_REQUEST_SEED}
 _SECOND = 1_000_000_000  # nanoseconds
@@ -218,8 +221,7 @@ class RunSpans:
         if replayed:
             left_out += ("cost", "retries", "estimated")  # they were paid for once
         else:
-            values |= {gen_ai.GEN_AI_USAGE_INPUT_TOKENS: record["prompt_tokens"],
-                       gen_ai.GEN_AI_USAGE_OUTPUT_TOKENS: record["completion_tokens"]}
+            values |= {name: record[field] for field, name in _USAGE.items() if record.get(field) is not None}
         in_vain = ErrorTypeValues.OTHER.value if not (activity or replayed) else None
         self._add_call(place, values | self._fields(record, *left_out), 0 if replayed else record["seconds"],
                        agent=record["role"], error=in_vain, kind=SpanKind.CLIENT)
