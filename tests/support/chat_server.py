@@ -159,7 +159,7 @@ class ChatServer:
         return reply.cut is None
 
     def _is_for_list(self, request: Received) -> bool:
-        return self.lists is not None and request.method == "GET"
+        return self.lists is not None and request.method == "GET" and request.path.endswith("/models")
 
     def _next(self, request: Received) -> Scripted:
         if self._is_for_list(request):
