@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,8 @@ class _Line:
 
     free: asyncio.Semaphore
     transport: Transport | None = None
+    end: AsyncGenerator[None, None] | None = None
+    """Closes them."""
 
 
 class OpenAIModel:
@@ -96,8 +98,8 @@ class OpenAIModel:
     async def close(self) -> None:
         """Close the connections of this event loop; the next call opens new ones."""
         line = self._lines.pop(asyncio.get_running_loop(), None)
-        if line and line.transport:
-            await line.transport.close()
+        if line and line.end:
+            await line.end.aclose()
 
     async def _try(self, request: Request, tally: _Tally) -> Reply:
         """The reply of the first attempt that brings one."""
@@ -222,7 +224,7 @@ class OpenAIModel:
             async with asyncio.timeout(self.endpoint.longest):
                 if request.streams and request.on_begin:
                     request.on_begin()
-                async with self._open().post(body, request.headers, streams=request.streams) as answer:
+                async with (await self._open()).post(body, request.headers, streams=request.streams) as answer:
                     if not request.streams:
                         return _json(await answer.read())
                     return await _stream(answer, streamed)
@@ -237,11 +239,14 @@ class OpenAIModel:
             self._lines[loop] = _Line(asyncio.Semaphore(self.endpoint.concurrency))
         return self._lines[loop]
 
-    def _open(self) -> Transport:
-        from chatdev.llm.transport import Transport
+    async def _open(self) -> Transport:
+        from chatdev.llm.transport import Transport, close_with_loop
 
         line = self._line()
-        line.transport = line.transport or Transport(self.endpoint)
+        if line.transport is None:
+            line.transport = Transport(self.endpoint)
+            line.end = close_with_loop(line.transport)
+            await anext(line.end)
         return line.transport
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -124,6 +124,15 @@ class Transport:
                 refuse_redirect(str(response.url), location, response.status)
                 url = response.url.join(URL(location))
         raise Transient(f"more than {_MOST_REDIRECTS} redirects")
+
+
+async def close_with_loop(transport: Transport) -> AsyncGenerator[None, None]:
+    """Closes the transport when it is closed itself, and with the event loop at the latest: `asyncio.run` ends the
+    asynchronous generators that are left."""
+    try:
+        yield
+    finally:
+        await transport.close()
 
 
 def completions_address(endpoint: Endpoint, model: str) -> URL:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 
 from chatdev.errors import ConfigError, ModelUnavailable
 from chatdev.llm.connection import Endpoint
+from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.transport import Transport, completions_address
 from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, failure
 from tests.support.chat_server import ChatServer, Scripted
@@ -86,3 +88,14 @@ def test_a_proxy_of_another_kind_is_refused_by_name(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(ConfigError, match="socks5.*HTTPS_PROXY"):
         asyncio.run(open_one())
+
+
+def test_connections_that_nobody_closes_end_with_their_loop(chat_server: ChatServer,
+                                                            caplog: pytest.LogCaptureFixture) -> None:
+    chat_server.script("one", "two")
+    model = OpenAIModel(Endpoint(chat_server.url, KEY))
+    assert [asyncio.run(model.complete(ASK)).text for _ in range(2)] == ["one", "two"]
+    del model
+    gc.collect()
+    assert "Unclosed" not in caplog.text
+    assert chat_server.connections_made == 2
