@@ -265,7 +265,7 @@ def dependencies() -> set[str]:
     (base,) = [k.value for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "install_requires"]
     lists = {ast.unparse(a.targets[0]): a.value for a in ast.walk(tree) if isinstance(a, ast.Assign)}
     extras = [name for extra in ("EVAL", "EMBED", "RAY", "VERILOG", "PLC", "REAL", "PROCESS", "SIMULINK", "MCP",
-                                     "OTEL")
+                                     "OTEL", "WEB")
               for name in ast.literal_eval(lists[extra])]
     needed = [*ast.literal_eval(base), *extras, "xllamacpp"]
     return normal(*(re.split("[<>=]", requirement)[0] for requirement in needed))

@@ -35,6 +35,7 @@ OWN: Mapping[str, Command] = {
     "run": Command("chatdev.cli.run_commands:run", "Let a company build TASK."),
     "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
     "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
+    "view": Command("chatdev.cli.view:command", "Show runs in a browser, live and as replays."),
     "trace": Command("chatdev.cli.trace:command", "Send the spans of a run to an OTLP endpoint, or write them."),
     "patch": Command("chatdev.cli.run_commands:patch", "Print what a run changed of the software that was handed in."),
     "apply": Command("chatdev.cli.run_commands:apply", "Put what a run changed into the folder that was handed in."),

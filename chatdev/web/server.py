@@ -1,0 +1,216 @@
+"""The server of the web view: pages, what they show as JSON, and runs as they go on as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from chatdev.errors import ChatDevError, ConfigError
+from chatdev.plain_file import read_plain
+from chatdev.version import __version__
+from chatdev.web import history
+from chatdev.web.guard import HOST, Guard
+from chatdev.web.record import RunRecord
+from chatdev.web.warehouse import Warehouse
+
+PAGE = Path(__file__).with_name("page")
+_PICTURES = {".svg": "image/svg+xml", ".png": "image/png"}
+_PICTURE = 8 << 20  # bytes
+_STILL = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Quiet(uvicorn.Server):
+    """Leaves signals to the command line."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take none."""
+        yield
+
+
+def json_answer(value: Any, status: int = 200) -> Response:
+    """A JSON value, in ASCII: half characters come through, and nothing in it ends a line."""
+    return Response(json.dumps(value), status, media_type="application/json")
+
+
+def data(answer: Callable[[Request], Any]) -> Answer:
+    """Answer with the JSON value that a function in a thread of its own gives; an error is a sentence."""
+    @wraps(answer)
+    async def respond(request: Request) -> Response:
+        try:
+            found = answer(request)
+            found = await found if asyncio.iscoroutine(found) else found
+            return found if isinstance(found, Response) else json_answer(found)
+        except ChatDevError as error:
+            return json_answer({"error": str(error)}, 400)
+    return respond
+
+
+@dataclass
+class View:
+    """What the pages ask of one warehouse. `start` is the page that the command opens."""
+
+    warehouse: Warehouse
+    _closing: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def routes(self) -> list[Route | Mount]:
+        """Paths and what answers them."""
+        told: dict[str, Callable[[Request], Any]] = {
+            "about": self._about, "runs": self._runs, "run": self._run, "events": self._events, "text": self._text,
+            "shown": self._shown, "versions": self._versions, "version": self._version, "file": self._file,
+        }
+        return [*(Route(f"/api/{name}", data(answer)) for name, answer in told.items()),
+                Route("/api/live", self._live), Route("/api/picture", data(self._picture)),
+                Mount("/page", StaticFiles(directory=PAGE)),
+                Route("/api/{rest:path}", data(_nothing)), Route("/{rest:path}", _index)]
+
+    def close(self) -> None:
+        """End the streams of events."""
+        self._closing.set()
+
+    def _record(self, request: Request) -> RunRecord:
+        return self.warehouse.record(request.query_params.get("run", ""))
+
+    async def _about(self, _: Request) -> dict[str, Any]:
+        return {"version": __version__, "warehouse": str(self.warehouse.root)}
+
+    async def _runs(self, request: Request) -> Any:
+        asked = request.query_params
+        number = _number(asked.get("page", "1"), least=1)
+        return await run_in_threadpool(self.warehouse.page, text=asked.get("text", ""), number=number,
+                                       status=asked.get("status", ""), company=asked.get("company", ""))
+
+    async def _run(self, request: Request) -> Any:
+        name = request.query_params.get("run", "")
+        record = self._record(request)
+        await run_in_threadpool(record.refresh)
+        summary = await run_in_threadpool(self.warehouse.summary, name)
+        return {**asdict(summary), "plan": await run_in_threadpool(lambda: record.plan),
+                "pictures": sorted(history.pictures(record.folder))}
+
+    async def _events(self, request: Request) -> Response:
+        record = self._record(request)
+        await run_in_threadpool(record.refresh)
+        since = _number(request.query_params.get("since", "0"))
+        events = record.events[since:]
+        end = json.dumps({"next": since + len(events), "problem": record.problem})
+        return Response(f'{{"events":[{",".join(events)}],{end[1:]}', media_type="application/json")
+
+    async def _live(self, request: Request) -> Response:
+        try:
+            record = self._record(request)
+            since = _number(request.headers.get("last-event-id") or request.query_params.get("since", "0"))
+        except ConfigError as error:
+            return json_answer({"error": str(error)}, 404)
+        name = request.query_params.get("run", "")
+        return StreamingResponse(self._stream(record, name, since), media_type="text/event-stream")
+
+    async def _stream(self, record: RunRecord, name: str, since: int) -> AsyncIterator[str]:
+        """Events from a number on, and whether somebody works on the run."""
+        status = ""
+        yield "retry: 500\n\n"
+        async for kind, number, batch in record.follow(since):
+            if self._closing.is_set():
+                return
+            yield ": still here\n\n" if kind == "beat" else (
+                f"event: {kind}\nid: {number}\ndata: [{','.join(batch)}]\n\n")
+            if (found := await run_in_threadpool(self.warehouse.status, name)) != status:
+                status = found
+                yield f"event: status\ndata: {json.dumps(status)}\n\n"
+
+    async def _text(self, request: Request) -> Any:
+        asked = request.query_params
+        number = _number(asked.get("line", ""))
+        return {"text": await run_in_threadpool(self._record(request).text_of, number, asked.get("path", ""))}
+
+    async def _shown(self, request: Request) -> Any:
+        number = _number(request.query_params.get("line", ""))
+        return await run_in_threadpool(self._record(request).shown, number)
+
+    async def _versions(self, request: Request) -> Any:
+        return await run_in_threadpool(history.versions, self._record(request).folder)
+
+    async def _version(self, request: Request) -> Any:
+        return await run_in_threadpool(history.version, self._record(request).folder,
+                                       request.query_params.get("id", ""))
+
+    async def _file(self, request: Request) -> Any:
+        asked = request.query_params
+        return await run_in_threadpool(history.file_text, self._record(request).folder, asked.get("id", ""),
+                                       asked.get("path", ""))
+
+    async def _picture(self, request: Request) -> Response:
+        name = request.query_params.get("name", "")
+        file = history.pictures(self._record(request).folder).get(name)
+        if file is None:
+            raise ConfigError(f"the run has no picture {name[:200]!r}")
+        return picture(await run_in_threadpool(read_plain, file, _PICTURE), _PICTURES[file.suffix])
+
+
+def picture(content: bytes, kind: str) -> Response:
+    """A picture, in which nothing runs and which loads nothing, even where it is opened by itself."""
+    return Response(content, media_type=kind, headers={"content-security-policy": _STILL})
+
+
+async def _index(_: Request) -> Response:
+    return FileResponse(PAGE / "index.html", media_type="text/html")
+
+
+async def _nothing(request: Request) -> Any:
+    raise ConfigError(f"there is nothing at {request.url.path[:200]}")
+
+
+def _number(given: str, least: int = 0) -> int:
+    if not (given.isdecimal() and len(given) < 10 and int(given) >= least):
+        raise ConfigError(f"{given[:50]!r} is no number from {least} on")
+    return int(given)
+
+
+def open_port(port: int) -> socket.socket:
+    """A socket that listens on this machine alone; 0 takes any port. Raises ConfigError."""
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        raise ConfigError(f"--port {port}: nothing can listen there ({error.strerror}); give another port, or none for "
+                          "a free one") from None
+
+
+def address(listening: socket.socket, token: str, run: str = "") -> str:
+    """What the user opens: the list, or the page of a run."""
+    path = f"/run/{quote(run)}" if run else "/"
+    return f"http://{HOST}:{listening.getsockname()[1]}{path}?token={token}"
+
+
+async def serve(view: View, listening: socket.socket, *, token: str, key: bytes) -> None:
+    """Serve until it is cancelled."""
+    threading.Thread(target=view.warehouse.read_all, daemon=True).start()
+    app = Guard(Starlette(routes=view.routes()), port=listening.getsockname()[1], token=token, key=key)
+    server = Quiet(uvicorn.Config(app, log_config=None, lifespan="off", server_header=False, ws="none",
+                                  timeout_graceful_shutdown=1))
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        view.close()
+        server.should_exit = True
+        await serving
+        raise
