@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.plain_file import read_plain
 from chatdev.version import __version__
-from chatdev.web import history
+from chatdev.web import history, launch
 from chatdev.web.guard import HOST, Guard
 from chatdev.web.record import RunRecord
 from chatdev.web.warehouse import Warehouse
@@ -77,9 +77,11 @@ class View:
         told: dict[str, Callable[[Request], Any]] = {
             "about": self._about, "runs": self._runs, "run": self._run, "events": self._events, "text": self._text,
             "shown": self._shown, "versions": self._versions, "version": self._version, "file": self._file,
+            "companies": self._companies, "company": self._company,
         }
         return [*(Route(f"/api/{name}", data(answer)) for name, answer in told.items()),
-                Route("/api/live", self._live), Route("/api/picture", data(self._picture)),
+                Route("/api/start", data(self._start), methods=["POST"]), Route("/api/live", self._live),
+                Route("/api/picture", data(self._picture)),
                 Mount("/page", StaticFiles(directory=PAGE)),
                 Route("/api/{rest:path}", data(_nothing)), Route("/{rest:path}", _index)]
 
@@ -157,6 +159,15 @@ class View:
         asked = request.query_params
         return await run_in_threadpool(history.file_text, self._record(request).folder, asked.get("id", ""),
                                        asked.get("path", ""))
+
+    async def _companies(self, _: Request) -> Any:
+        return {"companies": await run_in_threadpool(launch.company_names)}
+
+    async def _company(self, request: Request) -> Any:
+        return await run_in_threadpool(launch.company_form, request.query_params.get("name", ""))
+
+    async def _start(self, request: Request) -> Any:
+        return await launch.answer_start(request, self.warehouse.root)
 
     async def _picture(self, request: Request) -> Response:
         name = request.query_params.get("name", "")

@@ -2,12 +2,14 @@
 import { el, fill, problem } from "./dom.js";
 import { runsPage } from "./runs.js";
 import { runPage } from "./run.js";
+import { startPage } from "./start.js";
 
 const PAGES = [
   [/^\/$/, "Runs", runsPage],
   [/^\/run\/(.+)$/, "Runs", runPage],
+  [/^\/new$/, "New run", startPage],
 ];
-const LINKS = [["/", "Runs"]];
+const LINKS = [["/", "Runs"], ["/new", "New run"]];
 
 let leave = () => {};
 
