@@ -55,7 +55,7 @@ def test_a_run_is_started_and_survives_the_server(browser: Browser, started: Vie
     expect(page.get_by_role("heading", level=1)).to_contain_text("Print a line.", timeout=60_000)
     started.stop(signal.SIGKILL)
     started.start()
-    expect(page.locator(".badge").first).to_have_text("success", timeout=60_000)
+    expect(page.locator(".badge").first).to_have_text("unjudged", timeout=60_000)  # nothing says what is right
     (folder,) = (tmp_path / "runs").iterdir()
     assert (folder / "software" / "main.py").read_text(encoding="utf-8") == "print('started from a form')\n"
     page.context.close()
