@@ -18,10 +18,12 @@ from chatdev.safe_text import sanitize
 @click.command("view")
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 @click.option("--warehouse", type=click.Path(path_type=Path), help="The runs that are shown. [default: warehouse]")
+@click.option("--studies", type=click.Path(path_type=Path), default="studies", show_default=True,
+              help="The studies of `chatdev eval` that are shown.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
               help="Where the page is, on 127.0.0.1. [default: any free port]")
 @report_outcome
-def command(folder: Path | None, warehouse: Path | None, port: int) -> int:
+def command(folder: Path | None, warehouse: Path | None, studies: Path, port: int) -> int:
     """Show runs in a browser, live and as replays: the run in DIR, or those of a warehouse. Nothing is shown to others:
     the page is on this machine only, and the address that is printed has a token."""
     try:
@@ -31,6 +33,7 @@ def command(folder: Path | None, warehouse: Path | None, port: int) -> int:
         raise MissingProgram("the web view needs starlette and uvicorn: pip install 'chatdev-chain[web]'") from error
     from chatdev.web.guard import own_key
     from chatdev.web.server import View, address, open_port, serve
+    from chatdev.web.studies import Studies
     from chatdev.web.warehouse import Warehouse
 
     root, run = _what_to_show(folder, warehouse)
@@ -38,7 +41,8 @@ def command(folder: Path | None, warehouse: Path | None, port: int) -> int:
     with open_port(port) as listening:
         click.echo(f"{sanitize(str(root))} is shown at\n\n  {address(listening, token, run)}\n\n"
                    "Open it in a browser of this machine. Ctrl-C ends the view, and no run.")
-        asyncio.run(serve(View(Warehouse(root)), listening, token=token, key=own_key()))
+        view = View(Warehouse(root), Studies(studies))
+        asyncio.run(serve(view, listening, token=token, key=own_key()))
     return 0
 
 

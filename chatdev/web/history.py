@@ -52,6 +52,21 @@ def version(folder: Path, name: str) -> dict[str, Any]:
     return {**_describe(commit), "files": rows, "diffs": diffs, "left_out": len(changed) - len(diffs)}
 
 
+def compare_newest(one: Path, other: Path) -> list[dict[str, Any]]:
+    """How the newest software of one run differs from that of another, file by file."""
+    first, second = _newest_files(one), _newest_files(other)
+    return [_diff(path, first.get(path), second.get(path)) for path in sorted({*first, *second})[:_DIFFS]
+            if first.get(path) != second.get(path)]
+
+
+def _newest_files(folder: Path) -> dict[str, bytes]:
+    with _history(folder) as repository:
+        if repository is None:
+            return {}
+        return {os.fsdecode(path): repository.content(found) for path, found in
+                islice(repository.files().items(), _FILES)}
+
+
 def file_text(folder: Path, name: str, path: str) -> dict[str, Any]:
     """A file of a version: its text, or that it has none."""
     with _history(folder) as repository:

@@ -23,16 +23,18 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from chatdev.errors import ChatDevError, ConfigError
-from chatdev.plain_file import read_plain
 from chatdev.version import __version__
 from chatdev.web import history, launch
 from chatdev.web.guard import HOST, Guard
 from chatdev.web.record import RunRecord
+from chatdev.web.studies import Studies
+from chatdev.web.views import RunView, run_views
 from chatdev.web.warehouse import Warehouse
 
+OF_STUDY = "study:"
+"""What the names of runs begin with that belong to a study."""
 PAGE = Path(__file__).with_name("page")
-_PICTURES = {".svg": "image/svg+xml", ".png": "image/png"}
-_PICTURE = 8 << 20  # bytes
+_KEPT = 8  # runs of which the views are kept
 _STILL = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -70,6 +72,8 @@ class View:
     """What the pages ask of one warehouse. `start` is the page that the command opens."""
 
     warehouse: Warehouse
+    studies: Studies
+    _views_seen: dict[tuple[str, int], list[RunView]] = field(default_factory=dict)
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
 
     def routes(self) -> list[Route | Mount]:
@@ -77,11 +81,11 @@ class View:
         told: dict[str, Callable[[Request], Any]] = {
             "about": self._about, "runs": self._runs, "run": self._run, "events": self._events, "text": self._text,
             "shown": self._shown, "versions": self._versions, "version": self._version, "file": self._file,
-            "companies": self._companies, "company": self._company,
+            "views": self._views, "view": self._view, "companies": self._companies, "compare": self._compare,
+            "studies": self._studies, "study": self._study, "company": self._company,
         }
         return [*(Route(f"/api/{name}", data(answer)) for name, answer in told.items()),
                 Route("/api/start", data(self._start), methods=["POST"]), Route("/api/live", self._live),
-                Route("/api/picture", data(self._picture)),
                 Mount("/page", StaticFiles(directory=PAGE)),
                 Route("/api/{rest:path}", data(_nothing)), Route("/{rest:path}", _index)]
 
@@ -89,8 +93,13 @@ class View:
         """End the streams of events."""
         self._closing.set()
 
-    def _record(self, request: Request) -> RunRecord:
-        return self.warehouse.record(request.query_params.get("run", ""))
+    def _record(self, request: Request, parameter: str = "run") -> RunRecord:
+        runs, name = self._runs_of(request.query_params.get(parameter, ""))
+        return runs.record(name)
+
+    def _runs_of(self, name: str) -> tuple[Warehouse, str]:
+        """Where a run is, and its name there."""
+        return (self.studies.runs, name.removeprefix(OF_STUDY)) if name.startswith(OF_STUDY) else (self.warehouse, name)
 
     async def _about(self, _: Request) -> dict[str, Any]:
         return {"version": __version__, "warehouse": str(self.warehouse.root)}
@@ -105,9 +114,9 @@ class View:
         name = request.query_params.get("run", "")
         record = self._record(request)
         await run_in_threadpool(record.refresh)
-        summary = await run_in_threadpool(self.warehouse.summary, name)
-        return {**asdict(summary), "plan": await run_in_threadpool(lambda: record.plan),
-                "pictures": sorted(history.pictures(record.folder))}
+        runs, own_name = self._runs_of(name)
+        summary = await run_in_threadpool(runs.summary, own_name)
+        return {**asdict(summary), "id": name, "plan": await run_in_threadpool(lambda: record.plan)}
 
     async def _events(self, request: Request) -> Response:
         record = self._record(request)
@@ -129,13 +138,14 @@ class View:
     async def _stream(self, record: RunRecord, name: str, since: int) -> AsyncIterator[str]:
         """Events from a number on, and whether somebody works on the run."""
         status = ""
+        runs, own_name = self._runs_of(name)
         yield "retry: 500\n\n"
         async for kind, number, batch in record.follow(since):
             if self._closing.is_set():
                 return
             yield ": still here\n\n" if kind == "beat" else (
                 f"event: {kind}\nid: {number}\ndata: [{','.join(batch)}]\n\n")
-            if (found := await run_in_threadpool(self.warehouse.status, name)) != status:
+            if (found := await run_in_threadpool(runs.status, own_name)) != status:
                 status = found
                 yield f"event: status\ndata: {json.dumps(status)}\n\n"
 
@@ -160,6 +170,16 @@ class View:
         return await run_in_threadpool(history.file_text, self._record(request).folder, asked.get("id", ""),
                                        asked.get("path", ""))
 
+    async def _compare(self, request: Request) -> Any:
+        one, other = self._record(request), self._record(request, "other")
+        return await run_in_threadpool(history.compare_newest, one.folder, other.folder)
+
+    async def _studies(self, _: Request) -> Any:
+        return {"folder": str(self.studies.runs.root), "studies": await run_in_threadpool(self.studies.names)}
+
+    async def _study(self, request: Request) -> Any:
+        return await run_in_threadpool(self.studies.study, request.query_params.get("name", ""))
+
     async def _companies(self, _: Request) -> Any:
         return {"companies": await run_in_threadpool(launch.company_names)}
 
@@ -169,17 +189,27 @@ class View:
     async def _start(self, request: Request) -> Any:
         return await launch.answer_start(request, self.warehouse.root)
 
-    async def _picture(self, request: Request) -> Response:
-        name = request.query_params.get("name", "")
-        file = history.pictures(self._record(request).folder).get(name)
-        if file is None:
-            raise ConfigError(f"the run has no picture {name[:200]!r}")
-        return picture(await run_in_threadpool(read_plain, file, _PICTURE), _PICTURES[file.suffix])
+    async def _views(self, request: Request) -> Any:
+        return [one.to_dict() for one in await self._seen(request)]
 
+    async def _view(self, request: Request) -> Response:
+        """A picture, in which nothing runs and which loads nothing, even where it is opened by itself."""
+        seen, number = await self._seen(request), _number(request.query_params.get("number", ""))
+        if number >= len(seen) or not seen[number].picture:
+            raise ConfigError(f"the run has no picture {number}")
+        return Response(seen[number].picture, media_type=seen[number].media_type,
+                        headers={"content-security-policy": _STILL})
 
-def picture(content: bytes, kind: str) -> Response:
-    """A picture, in which nothing runs and which loads nothing, even where it is opened by itself."""
-    return Response(content, media_type=kind, headers={"content-security-policy": _STILL})
+    async def _seen(self, request: Request) -> list[RunView]:
+        """What there is to look at of a run; kept until the journal has grown."""
+        record = self._record(request)
+        await run_in_threadpool(record.refresh)
+        key = (str(record.folder), len(record.events))
+        if key not in self._views_seen:
+            if len(self._views_seen) > _KEPT:
+                self._views_seen.clear()
+            self._views_seen[key] = await run_in_threadpool(run_views, record.folder)
+        return self._views_seen[key]
 
 
 async def _index(_: Request) -> Response:

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -47,14 +47,16 @@ class Answered(NamedTuple):
 class Viewer:
     """A server over `root`; `start` may be called again after `stop` or `kill`, with the same port and home."""
 
-    def __init__(self, root: Path, home: Path, port: int = 0, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, root: Path, home: Path, port: int = 0, environment: Mapping[str, str] | None = None,
+                 options: Sequence[str] = ()) -> None:
         self._root, self._home, self.port = root, home, port
         self._environment = environment or {}
+        self._options = options
         self.address = self.cookie = ""
 
     def start(self) -> None:
         """Start it, and exchange the token of its address for the cookie."""
-        command = [sys.executable, "-m", "chatdev", "view", str(self._root), "--port", str(self.port)]
+        command = [sys.executable, "-m", "chatdev", "view", str(self._root), "--port", str(self.port), *self._options]
         environment = {**os.environ, "XDG_DATA_HOME": str(self._home), "PYTHONUNBUFFERED": "1", **self._environment}
         self._process = start_program(command, stdout=-1, stderr=-2, env=environment, text=True)
         assert self._process.stdout is not None

@@ -14,4 +14,5 @@ department = Department(
                            "Develop software by proposed processes, and learn from those that worked."),
     },
     mcp={"process_mine": "chatdev.departments.process.mcp_tools:mine"},
+    views="chatdev.departments.process.process_company:views",
 )

@@ -1,15 +1,20 @@
 // Which page is shown: addresses are places of this server, and links change them without loading anything.
 import { el, fill, problem } from "./dom.js";
+import { comparePage } from "./compare.js";
 import { runsPage } from "./runs.js";
 import { runPage } from "./run.js";
 import { startPage } from "./start.js";
+import { studiesPage, studyPage } from "./studies.js";
 
 const PAGES = [
   [/^\/$/, "Runs", runsPage],
   [/^\/run\/(.+)$/, "Runs", runPage],
   [/^\/new$/, "New run", startPage],
+  [/^\/compare$/, "Runs", comparePage],
+  [/^\/studies$/, "Studies", studiesPage],
+  [/^\/study\/(.+)$/, "Studies", studyPage],
 ];
-const LINKS = [["/", "Runs"], ["/new", "New run"]];
+const LINKS = [["/", "Runs"], ["/new", "New run"], ["/studies", "Studies"]];
 
 let leave = () => {};
 
@@ -30,10 +35,14 @@ async function show() {
   let end = () => {};
   leave = () => { abort.abort(); end(); };
   const [match, , page] = found;
+  const before = main.firstChild;
+  const slow = setTimeout(() => { if (!abort.signal.aborted && main.firstChild === before) fill(main, el("p.empty", { role: "status" }, "Loading …")); }, 300);
   try {
     end = (await page(main, { go, signal: abort.signal, parts: match.slice(1).map(decode) })) ?? (() => {});
+    clearTimeout(slow);
     if (abort.signal.aborted) end();
   } catch (error) {
+    clearTimeout(slow);
     if (!abort.signal.aborted) fill(main, el("div.narrow", {}, el("h1", {}, "Not shown"), problem(error.message)));
   }
 }

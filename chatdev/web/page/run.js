@@ -5,8 +5,9 @@ import { drawCharts } from "./charts.js";
 import { Dialogue } from "./dialogue.js";
 import { SoftwareTab } from "./software.js";
 import { Story } from "./story.js";
+import { drawViews } from "./views.js";
 
-const TABS = [["talk", "Dialogue"], ["software", "Software"], ["charts", "Charts"]];
+const TABS = [["talk", "Dialogue"], ["software", "Software"], ["charts", "Charts"], ["views", "Results"]];
 const BEAT = 350; // milliseconds between two steps of a replay that plays
 
 export async function runPage(main, { signal, parts: [run] }) {
@@ -97,6 +98,7 @@ class RunPage {
     p.talk = el("div", { role: "tabpanel", id: "panel-talk", "aria-labelledby": "tab-talk" });
     p.software = el("div", { role: "tabpanel", id: "panel-software", "aria-labelledby": "tab-software", hidden: true });
     p.charts = el("div", { role: "tabpanel", id: "panel-charts", "aria-labelledby": "tab-charts", hidden: true });
+    p.views = el("div", { role: "tabpanel", id: "panel-views", "aria-labelledby": "tab-views", hidden: true });
     p.filter = el("div.chips");
     p.now = el("div.now", { "aria-live": "off" });
     p.tabs = el("div.tabs", { role: "tablist", "aria-label": "What is shown" }, TABS.map(([id, name]) => el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}`, "aria-selected": String(id === this.#tab), tabindex: id === this.#tab ? "0" : "-1", onclick: () => this.#open(id), onkeydown: (event) => this.#tabKey(event) }, name)));
@@ -105,7 +107,7 @@ class RunPage {
       el("div.timeline", { role: "group", "aria-label": "Replay" }, el("div.controls", {}, el("button.icon", { type: "button", "aria-label": "One event back", title: "Back (←)", onclick: () => this.#step(-1) }, "‹"), p.play, el("button.icon", { type: "button", "aria-label": "One event on", title: "On (→)", onclick: () => this.#step(1) }, "›")),
         el("div.track", {}, p.marks, p.slider), p.where, p.live),
       el("div.columns", {}, el("aside.side", { "aria-label": "Chain" }, el("details.chainbox", { open: matchMedia("(min-width: 60rem)").matches }, el("summary", {}, "Chain"), p.chain)),
-        el("div.content", {}, p.tabs, p.filter, p.talk, p.software, p.charts, p.now)));
+        el("div.content", {}, p.tabs, p.filter, p.talk, p.software, p.charts, p.views, p.now)));
     p.slider.addEventListener("input", () => { this.#stop(); this.#go(Number(p.slider.value)); });
     p.play.addEventListener("click", () => this.#toggle());
     p.live.addEventListener("click", () => { this.#stop(); this.#reading = false; this.#go(this.#story.length, { following: true }); });
@@ -142,6 +144,8 @@ class RunPage {
     } else if (this.#tab === "software") {
       const event = this.#story.events[this.#position - 1];
       p.files.draw(this.#position === this.#story.length ? NaN : event?.ms, this.#story.items.filter((item) => item.type === "delivery" || item.type === "end").length);
+    } else if (this.#tab === "views") {
+      drawViews(p.views, this.#run);
     } else {
       drawCharts(p.charts, this.#story, this.#position);
     }
@@ -152,7 +156,7 @@ class RunPage {
     const past = this.#position < this.#story.length;
     fill(p.badge, badge(past ? state.status : this.#status || state.status));
     const { usage } = state;
-    fill(p.figures, [this.#found.company, duration(state.seconds), count(usage.calls, "call"), `${short(usage.prompt + usage.completion)} tokens`, money(usage.cost)].filter(Boolean).map((text, n) => [n ? el("span.sep", { "aria-hidden": "true" }, "·") : null, el("span", {}, text)]));
+    fill(p.figures, [this.#found.company, duration(state.seconds), count(usage.calls, "call"), `${short(usage.prompt + usage.completion)} tokens`, usage.cost === null ? "cost unknown" : money(usage.cost)].filter(Boolean).map((text, n) => [n ? el("span.sep", { "aria-hidden": "true" }, "·") : null, el("span", {}, text)]));
     const going = !past && this.#status === "running";
     p.live.textContent = going || this.#status === "waiting" ? "Live" : "End";
     p.live.setAttribute("aria-pressed", String(this.#following));

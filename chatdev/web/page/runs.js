@@ -17,6 +17,13 @@ export async function runsPage(main, { go, signal }) {
     el("div.head", {}, el("div", {}, el("h1", {}, "Runs"), el("p.soft.path", {}, about.warehouse))),
     el("div.filters", { role: "search" }, text, status, company), found, body, pager));
 
+  const chosen = new Set();
+  const compare = el("button.main", { type: "button", hidden: true, onclick: () => go(`/compare?${new URLSearchParams([...chosen].map((run) => ["run", run]))}`) }, "Compare the two");
+  main.querySelector(".head").append(compare);
+  const pick = (run, on) => {
+    if (on) chosen.add(run); else chosen.delete(run);
+    compare.hidden = chosen.size !== 2;
+  };
   let timer;
   let last = "";
 
@@ -38,7 +45,7 @@ export async function runsPage(main, { go, signal }) {
       options(status, "Any status", page.statuses.map((one) => [one, statusWord(one)]), asked.status);
       options(company, "Any company", page.companies.map((one) => [one, one]), asked.company);
       fill(found, tell(page, asked));
-      fill(body, page.runs.length ? table(page.runs) : nothing(page, asked));
+      fill(body, page.runs.length ? table(page.runs, chosen, pick) : nothing(page, asked));
       fill(pager, pages(page, asked));
     }
     timer = setTimeout(draw, document.hidden ? LOOK_AGAIN * 5 : page.looked < page.all ? 300 : LOOK_AGAIN);
@@ -80,22 +87,23 @@ function nothing(page, asked) {
   return el("div.empty", {}, el("p", {}, "There are no runs here yet."), el("pre", {}, 'chatdev run "a command-line to-do list"'));
 }
 
-function table(runs) {
+function table(runs, chosen, choose) {
   return el("table.runs", {},
-    el("thead", {}, el("tr", {}, ["Status", "Run", "Company", "Calls", "Tokens", "Cost", "Time", "Last"].map((name, n) => el("th", { scope: "col", class: n > 2 ? "number" : null }, name)))),
-    el("tbody", {}, runs.map(row)));
+    el("thead", {}, el("tr", {}, ["", "Status", "Run", "Company", "Calls", "Tokens", "Cost", "Time", "Last"].map((name, n) => el(name ? "th" : "td", { scope: name ? "col" : null, class: n > 3 ? "number" : null }, name)))),
+    el("tbody", {}, runs.map((run) => row(run, chosen, choose))));
 }
 
-function row(run) {
+function row(run, chosen, choose) {
   const going = run.status === "running" || run.status === "waiting";
   return el("tr", {},
+    el("td.pick", {}, el("input", { type: "checkbox", "aria-label": `Compare ${run.id}`, checked: chosen.has(run.id), onchange: (event) => choose(run.id, event.target.checked) })),
     el("td", {}, badge(run.status)),
     el("td.what", {}, el("a.run", { href: `/run/${encodeURIComponent(run.id)}`, title: run.id }, run.task || run.id),
       el("div.soft.why", {}, going ? `in ${run.phase.replaceAll("_", " ") || "the beginning"}` : run.reason || run.id)),
     el("td.soft", { "data-name": "Company" }, run.company || "–"),
     el("td.number", { "data-name": "Calls" }, whole(run.calls)),
     el("td.number", { "data-name": "Tokens" }, short(run.prompt_tokens + run.completion_tokens)),
-    el("td.number", { "data-name": "Cost" }, money(run.cost)),
+    el("td.number", { "data-name": "Cost", title: run.cost === null ? "The price of a model is unknown" : null }, run.cost === null ? "–" : money(run.cost)),
     el("td.number", { "data-name": "Time" }, run.seconds ? duration(run.seconds) : "–"),
     el("td.number.soft", { "data-name": "Last" }, when(run.last || run.started)));
 }
