@@ -46,10 +46,10 @@ class Department:
 
     `companies` is a folder with one folder a company; `tools` are import paths by name (`NAME.verb`); `data_sets` are
     the commands `chatdev eval ROW`, and `commands` the commands `chatdev ROW`; `mcp` are import paths of the tools that
-    `chatdev mcp` offers to coding agents (`NAME_verb`). Four more import paths:
+    `chatdev mcp` offers to coding agents (`NAME_verb`). Five more import paths:
     `columns` of the `ColumnSet` of rows that say `measures: NAME`, `checks` of a function that returns the `Probe`s of
-    `chatdev doctor`, `tasks` of one that opens the `DataSet` of a name for other departments (`open_tasks`), `views` of
-    one that returns the `RunView`s which `chatdev view` shows of a run.
+    `chatdev doctor`, `tasks` of one that opens the `DataSet` of a name for other departments (`open_tasks`), `views`
+    and `boards` of those that return the `RunView`s which `chatdev view` shows of a run, and of what all runs taught.
     """
 
     name: str
@@ -62,6 +62,7 @@ class Department:
     checks: str = ""
     tasks: str = ""
     views: str = ""
+    boards: str = ""
 
     def __post_init__(self) -> None:
         wrong = {
@@ -79,7 +80,8 @@ class Department:
                         for name, path in self.mcp.items()),
             "columns: write 'package.module:COLUMNS'": not (self.columns == "" or _is_path(self.columns)),
             **{f"{name}: write 'package.module:function'": not (path == "" or _is_path(path))
-               for name, path in (("checks", self.checks), ("tasks", self.tasks), ("views", self.views))},
+               for name, path in (("checks", self.checks), ("tasks", self.tasks), ("views", self.views),
+                                  ("boards", self.boards))},
         }
         if problems := [problem for problem, is_so in wrong.items() if is_so]:
             raise ConfigError(f"Department({self.name!r}, …): {'; '.join(problems)}")

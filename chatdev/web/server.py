@@ -28,7 +28,7 @@ from chatdev.web import history, launch
 from chatdev.web.guard import HOST, Guard
 from chatdev.web.record import RunRecord
 from chatdev.web.studies import Studies
-from chatdev.web.views import RunView, run_views
+from chatdev.web.views import RunView, experience, run_views
 from chatdev.web.warehouse import Warehouse
 
 OF_STUDY = "study:"
@@ -74,6 +74,7 @@ class View:
     warehouse: Warehouse
     studies: Studies
     _views_seen: dict[tuple[str, int], list[RunView]] = field(default_factory=dict)
+    _known: list[RunView] = field(default_factory=list)
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
 
     def routes(self) -> list[Route | Mount]:
@@ -82,7 +83,8 @@ class View:
             "about": self._about, "runs": self._runs, "run": self._run, "events": self._events, "text": self._text,
             "shown": self._shown, "versions": self._versions, "version": self._version, "file": self._file,
             "views": self._views, "view": self._view, "companies": self._companies, "compare": self._compare,
-            "studies": self._studies, "study": self._study, "company": self._company,
+            "studies": self._studies, "study": self._study, "boards": self._boards, "board": self._board,
+            "company": self._company,
         }
         return [*(Route(f"/api/{name}", data(answer)) for name, answer in told.items()),
                 Route("/api/start", data(self._start), methods=["POST"]), Route("/api/live", self._live),
@@ -180,6 +182,18 @@ class View:
     async def _study(self, request: Request) -> Any:
         return await run_in_threadpool(self.studies.study, request.query_params.get("name", ""))
 
+    async def _boards(self, request: Request) -> Any:
+        return [one.to_dict() for one in await self._experience(anew=True)]
+
+    async def _board(self, request: Request) -> Response:
+        return _picture_of(await self._experience(), request)
+
+    async def _experience(self, *, anew: bool = False) -> list[RunView]:
+        """What departments know; looked at anew for the page, and kept for its pictures."""
+        if anew or not self._known:
+            self._known = await run_in_threadpool(experience, self.studies.runs.root)
+        return self._known
+
     async def _companies(self, _: Request) -> Any:
         return {"companies": await run_in_threadpool(launch.company_names)}
 
@@ -193,12 +207,7 @@ class View:
         return [one.to_dict() for one in await self._seen(request)]
 
     async def _view(self, request: Request) -> Response:
-        """A picture, in which nothing runs and which loads nothing, even where it is opened by itself."""
-        seen, number = await self._seen(request), _number(request.query_params.get("number", ""))
-        if number >= len(seen) or not seen[number].picture:
-            raise ConfigError(f"the run has no picture {number}")
-        return Response(seen[number].picture, media_type=seen[number].media_type,
-                        headers={"content-security-policy": _STILL})
+        return _picture_of(await self._seen(request), request)
 
     async def _seen(self, request: Request) -> list[RunView]:
         """What there is to look at of a run; kept until the journal has grown."""
@@ -210,6 +219,15 @@ class View:
                 self._views_seen.clear()
             self._views_seen[key] = await run_in_threadpool(run_views, record.folder)
         return self._views_seen[key]
+
+
+def _picture_of(views: list[RunView], request: Request) -> Response:
+    """A picture, in which nothing runs and which loads nothing, even where it is opened by itself."""
+    number = _number(request.query_params.get("number", ""))
+    if number >= len(views) or not views[number].picture:
+        raise ConfigError(f"there is no picture {number}")
+    return Response(views[number].picture, media_type=views[number].media_type,
+                    headers={"content-security-policy": _STILL})
 
 
 async def _index(_: Request) -> Response:

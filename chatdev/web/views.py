@@ -1,7 +1,8 @@
 """What a run made that has a look of its own: pictures that its tools left, and what departments show of it.
 
 A department names one function in its field `views`, `(folder, values) → Iterable[RunView]`: the folder of the run, and
-the newest result of each of its tools by name. It is called for runs that used a tool of the department.
+the newest result of each of its tools by name. It is called for runs that used a tool of the department. What it knows
+of all runs is in its field `boards`, `(studies) → Iterable[RunView]`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,18 @@ class RunView:
         table = [[str(cell)[:_CELL] for cell in row] for row in self.table[:_ROWS]]
         return {"title": self.title, "picture": bool(self.picture), "table": table, "text": self.text,
                 "about": self.about}
+
+
+def experience(studies: Path) -> list[RunView]:
+    """What the departments know of all runs. One that fails is a view that says so."""
+    found: list[RunView] = []
+    for name, department in departments().items():
+        if department.boards:
+            try:
+                found += load(department.boards, f"the boards of the department {name!r}")(studies)
+            except Exception as error:  # noqa: BLE001 - the department may be anybody's
+                found.append(RunView(f"What {name} knows", about=f"It cannot be shown: {error}"))
+    return found
 
 
 def run_views(folder: Path) -> list[RunView]:

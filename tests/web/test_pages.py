@@ -18,7 +18,7 @@ from tests.support.viewer import Viewer, long_run, running_viewer, write_journal
 AXE = Path(__file__).with_name("vendor") / "axe-4.14.1.min.js"
 SCRIPT = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
 HOSTILE = f"{SCRIPT}\x1b[31mred\x1b[0m \u202egnp.exe\u202c \u0007 ](javascript:alert(1))"
-PATHS = ["/", "/run/Made", "/run/Long", "/no-such-page"]
+PATHS = ["/", "/run/Made", "/run/Long", "/new", "/experience", "/compare?run=Made&run=Long", "/no-such-page"]
 
 
 def open_at(page: Page, viewer: Viewer, path: str) -> None:
@@ -90,7 +90,7 @@ def test_a_run_shows_dialogue_tools_and_what_was_shown(page: Page, viewer: Viewe
 def test_the_chain_is_lit_and_filters_the_dialogue(page: Page, viewer: Viewer) -> None:
     open_at(page, viewer, "/run/Made")
     expect(page.locator(".chain li.done")).to_have_count(3)
-    page.get_by_role("button", name=re.compile("^Change, done")).click()
+    page.get_by_role("button", name=re.compile("^Change done")).click()
     expect(page.locator(".bubble")).to_have_count(1)
     expect(page.locator(".bubble")).to_contain_text("better")
     page.get_by_role("button", name=re.compile("^Only Change")).click()

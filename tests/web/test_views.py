@@ -174,3 +174,10 @@ def test_two_runs_of_the_list_are_compared(page: Page, viewer: Viewer) -> None:
     expect(page.locator(".compared")).to_contain_text("Model calls")
     expect(page.locator(".diff .row")).to_have_count(1)
     expect(page.locator(".diff")).to_contain_text("print('better')")
+
+
+def test_the_pool_and_its_model_are_shown(page: Page, viewer: Viewer) -> None:
+    open_at(page, viewer, "/experience")
+    expect(page.get_by_role("heading", name="The pool 'starter' of processes")).to_be_visible()
+    expect(page.get_by_role("img")).to_have_count(1)
+    assert page.evaluate("document.querySelector('.view img').naturalWidth") > 100

@@ -5,16 +5,18 @@ import { runsPage } from "./runs.js";
 import { runPage } from "./run.js";
 import { startPage } from "./start.js";
 import { studiesPage, studyPage } from "./studies.js";
+import { experiencePage } from "./views.js";
 
 const PAGES = [
   [/^\/$/, "Runs", runsPage],
   [/^\/run\/(.+)$/, "Runs", runPage],
   [/^\/new$/, "New run", startPage],
   [/^\/compare$/, "Runs", comparePage],
+  [/^\/experience$/, "Experience", experiencePage],
   [/^\/studies$/, "Studies", studiesPage],
   [/^\/study\/(.+)$/, "Studies", studyPage],
 ];
-const LINKS = [["/", "Runs"], ["/new", "New run"], ["/studies", "Studies"]];
+const LINKS = [["/", "Runs"], ["/new", "New run"], ["/studies", "Studies"], ["/experience", "Experience"]];
 
 let leave = () => {};
 

@@ -74,7 +74,7 @@ export class Chain {
     const name = step.name.includes(".") ? step.name : title(step.name || "branch");
     const more = [node.times > 1 ? `×${node.times}` : "", node.seconds >= 1 ? duration(node.seconds) : ""].filter(Boolean).join(" · ");
     const button = step.name ? el("button.node", { type: "button", "data-place": step.place, "aria-pressed": String(this.#chosen === step.place), title: node.why ? `skipped: ${node.why}` : step.caption || step.about || name, onclick: () => this.#choose(this.#chosen === step.place ? "" : step.place) },
-      el("span.mark", { "aria-hidden": "true" }), el("span.name", {}, name, el("span.hidden", {}, `, ${STATES[state]}${verdict}`)), more ? el("span.soft.figure", {}, more) : null) : null;
+      el("span.mark", { "aria-hidden": "true" }), el("span.name", {}, name, el("span.hidden", {}, ` ${STATES[state]}${verdict}`)), more ? el("span.soft.figure", {}, more) : null) : null;
     const kind = step.kind === "tool" || step.name.includes(".") ? "is-tool" : inner.length ? "is-group" : "is-phase";
     return el(`li.${kind}.${state || "pending"}${verdict.trim() ? `.${verdict.trim()}` : ""}`, {}, button, inner.length ? this.#list(inner, extra) : null);
   }
