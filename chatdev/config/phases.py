@@ -200,11 +200,15 @@ def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
     alone = phase.instructor is None
     rounds = 1 if alone and phase.feedback is None else min(phase.rounds, profile.rounds or phase.rounds)
     asks = phase.dehallucination and not alone
-    drafts = profile.drafts if phase.drafts == "model" else phase.drafts
+    drafts = _most_drafts(phase, profile)
     return PhaseLimits(rounds, min(phase.questions, profile.questions or phase.questions) if asks else 0,
                        phase.memory.window or profile.window, phase.budget,
                        0 if phase.on_no_solution == "observed" else REFLECTIONS,
                        drafts, min(drafts, profile.drafts_at_once))
+
+
+def _most_drafts(phase: Phase, profile: ModelProfile) -> int:
+    return profile.drafts if phase.drafts == "model" or profile.is_person else phase.drafts
 
 
 # A phase as it runs: what its YAML leaves to the model's sizes and to the values at hand is put in.

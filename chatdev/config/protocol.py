@@ -77,6 +77,8 @@ class PromptProtocol(StrictModel):
 
     system: str
     """Inception prompt of one agent (ChatDev eq. 2)."""
+    person: str
+    """The same for a person who plays a role."""
     text: str
     choice: str
     files: str
