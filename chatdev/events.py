@@ -88,8 +88,8 @@ class PhaseStarted(Event):
 class PhaseFinished(Event):
     phase: str
     ending: str
-    """consensus · unchanged · feedback · rounds · stuck · budget · skipped · delivered · reflection · kept · value ·
-    failed"""
+    """consensus · unchanged · feedback · rounds · stuck · budget · skipped · refused · delivered · reflection · kept ·
+    value · failed"""
     rounds: int
     calls: int
 

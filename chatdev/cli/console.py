@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -18,7 +19,8 @@ from typing import Any, Self, TextIO
 
 import click
 
-from chatdev.cli.shared_options import ask_person
+from chatdev.cli.people import PersonAtTerminal
+from chatdev.cli.shared_options import ask_person, can_ask_person
 from chatdev.engine.budget import count_noun, money
 from chatdev.events import (
     DeliveryApplied,
@@ -27,6 +29,8 @@ from chatdev.events import (
     Event,
     ModelCalled,
     Noted,
+    PersonAnswered,
+    PersonAsked,
     PhaseFinished,
     PhaseStarted,
     RunFinished,
@@ -39,9 +43,13 @@ from chatdev.events import (
     Uttered,
 )
 from chatdev.place import Place
+from chatdev.runner.people import PersonAnswer
 from chatdev.runner.report import RunUsage, sanitize_event
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
+
+
+_DOES = {"accept": "accepts", "refuse": "refuses", "edit": "edits and accepts"}
 
 
 class Console:
@@ -62,6 +70,9 @@ class Console:
         self._titles: dict[str, dict[str, str]] = {}  # of the two sides, by the place of their phase
         self._floor: str | None = None  # the turn whose reply is being streamed; others wait until they are uttered
         self._request = ""  # the last of that turn whose reply was streamed
+        self._person = PersonAtTerminal()
+        self._meanwhile: list[Event] | None = None  # what happens while a person is asked at the terminal
+        self._folder = ""
 
     def __enter__(self) -> Self:
         if not self._quiet:
@@ -76,6 +87,9 @@ class Console:
     def __call__(self, event: Event) -> None:
         """Show one event; whatever a model wrote in it, it steers no terminal."""
         if self._quiet:
+            return
+        if self._meanwhile is not None:
+            self._meanwhile.append(event)
             return
         self._live_line.follow(event)
         with self._live_line.pause():
@@ -108,12 +122,39 @@ class Console:
         finally:
             self._live_line.hidden = self._floor is not None
 
+    async def ask_person(self, question: PersonAsked) -> PersonAnswer | None:
+        """Ask a person at the terminal, which is theirs until they have answered: what happens meanwhile, in parallel
+        branches, is shown then."""
+        with self._live_line.pause():
+            self._leave_floor()
+            self._live_line.hidden = True
+        self._meanwhile = []
+        try:
+            return await self._person.ask(question)
+        finally:
+            meanwhile, self._meanwhile = self._meanwhile, None
+            self._live_line.hidden = False
+            for event in meanwhile:
+                self(event)
+
     @singledispatchmethod
     def _show(self, event: Event) -> None:
         """Events without a method of their own are not shown."""
 
     @_show.register
+    def _(self, event: PersonAsked) -> None:
+        if not (can_ask_person() or self._replayed):
+            self._say(click.style(f"  a person is asked: {event.about}  (chatdev answer {self._folder})", fg="yellow"))
+
+    @_show.register
+    def _(self, event: PersonAnswered) -> None:
+        if event.action in ("accept", "refuse", "edit"):
+            words = f": {first_line(event.text)}" if event.text.strip() else ""
+            self._say(click.style(f"  a person {_DOES[event.action]}{words}", fg="yellow"))
+
+    @_show.register
     def _(self, event: RunStarted) -> None:
+        self._folder = shlex.quote(event.folder)
         where = f"plays {self._replayed} again" if self._replayed else f"works in {event.folder}"
         self._say(f"{click.style(event.company, bold=True)} {where}")
 

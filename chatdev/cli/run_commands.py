@@ -27,6 +27,7 @@ from chatdev.cli.shared_options import (
     read_text_argument,
     resumed_package_options,
     trust_option,
+    wait_option,
 )
 from chatdev.config.preview import Load, estimate, preview
 from chatdev.config.settings import default_model, user_settings
@@ -72,7 +73,9 @@ class Show:
         run's error."""
         with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
                      replayed=self.replayed) as console:
-            done = run(on_event=print_json if self.json else console, ask=console.ask if can_ask_person() else None)
+            here = can_ask_person() and not self.replayed
+            done = run(on_event=print_json if self.json else console, ask=console.ask if here else None,
+                       **({"answer": console.ask_person} if here else {}))
         if self.kept:
             output_is_recorded()
         if not self.json:
@@ -183,6 +186,10 @@ def print_json(event: Event) -> None:
               help="Give the roles tools of an MCP server, a program or an http(s) address (docs/mcp.md).")
 @click.option("--mcp-env", multiple=True, metavar="NAME=VARIABLE",
               help="A variable of yours that the server gets; an address gets it as its key.")
+@click.option("--human", multiple=True, metavar="ROLE", help="Play this role yourself (docs/people.md).")
+@click.option("--approve", multiple=True, metavar="PHASE|deliveries|tools",
+              help="Be asked before this phase, before each change of the software, or before each tool of a step.")
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
@@ -202,6 +209,7 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
+    company = company.with_people(given.pop("human"), given.pop("approve"))
     show = pop_show(given)
     options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
                          trust=given["trust"])
@@ -252,6 +260,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @provider_option
 @click.option("--base-url", help="Another endpoint from here on.")
 @trust_option
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES),
               help="Where programs run. [default: bubblewrap, whatever it was before]")
 @resumed_package_options

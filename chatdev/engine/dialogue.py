@@ -71,6 +71,13 @@ class Dialogue:
             self._note(f"stuck: {self.progress.loops.reason}; the phase ends here")
         return ending
 
+    def hear(self, text: str) -> None:
+        """Let the pair read what a person says before it begins."""
+        self.deliveries.asked.append(text)
+        said = self.context.say("remark", text=text)
+        self.turns.memory.add(Utterance(None, said))
+        self.context.emit(Uttered(self.brief.place, "report", None, "pair", said, 0))
+
     async def _run_rounds(self) -> Ending:
         instructs = self.brief.phase.opens == "instructor"  # otherwise the opening is the first instruction
         while True:

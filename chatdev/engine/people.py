@@ -28,7 +28,8 @@ LARGEST_ANSWER = 4 << 20
 """Characters of an answer with all its files."""
 _ACTIONS: Mapping[str, tuple[Action, ...]] = {"turn": ("say", "accept", "skip"),
                                               "approval": ("accept", "refuse", "edit", "skip")}
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Characters that no answer has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _possible_actions(question: PersonAsked) -> list[Action]:
 def _check_text(name: object, text: object) -> None:
     if not isinstance(text, str):
         raise ConfigError(f"{name!s:.80} is no text")
-    if found := _CONTROL.search(text.replace("\r\n", "\n")):
+    if found := CONTROL.search(text.replace("\r\n", "\n")):
         line = text.count("\n", 0, found.start()) + 1
         raise ConfigError(f"{name!s:.80} has the control character U+{ord(found[0]):04X} in line {line}; take it out")
 

@@ -16,11 +16,11 @@ from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.model_calls import Agent, ModelCalls, constraint_for
-from chatdev.engine.people import NobodyAnswers
+from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.stop import SAME_AGAIN, DialogueProgress, LoopDetector
 from chatdev.engine.turn import AgentTools, Turns, marker_of, read_reply
 from chatdev.errors import PhaseFailed
-from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
+from chatdev.events import Noted, PhaseFinished, PhaseStarted, Speaker, Uttered
 from chatdev.place import Place
 from chatdev.replies import Unreadable
 
@@ -66,11 +66,28 @@ class PhaseRun:
             self._emit_finished("feedback")
             return
         dialogue = await self._open_dialogue()
+        if self.phase.approve and (refusal := await self._ask_approval(dialogue)):
+            self._emit_finished(refusal)
+            return
         ending: str = await dialogue.run()
         if self.deliveries.is_owed and not (self._is_accepted(ending) and self.deliveries.target.is_present):
-            ending = await self._conclude(dialogue)
+            ending = await self._conclude(dialogue, ending)
         await self.deliveries.close(ending)
         self._emit_finished(ending, dialogue.progress.round, self.calls.made)
+
+    async def _ask_approval(self, dialogue: Dialogue) -> str:
+        """The ending where a person does not want the phase; empty where they do, and then the pair reads what they
+        say."""
+        answer = await ask_approval(
+            self.context, self.place.at("approve"), about=f"phase {self.name}: {self.phase.about}",
+            text=dialogue.turns.memory.opening)
+        if answer.action == "accept":
+            if answer.text.strip():
+                dialogue.hear(answer.text)
+            return ""
+        if answer.text.strip():
+            self.context.emit(Noted(self.place, f"a person refuses this phase: {answer.text}"))
+        return "refused" if answer.action == "refuse" else "skipped"
 
     def _is_accepted(self, ending: str) -> bool:
         """Whether a side said that nothing need be delivered, feedback or not."""
@@ -148,8 +165,10 @@ class PhaseRun:
             is_person=role_model.profile.is_person))
         return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
-    async def _conclude(self, dialogue: Dialogue) -> str:
-        """The ending of a phase that still owes its solution."""
+    async def _conclude(self, dialogue: Dialogue, ending: str) -> str:
+        """The ending of a phase that still owes its solution; where nobody approves one, no other is drawn."""
+        if ending == "skipped" and self.phase.solution.approve:
+            return self._end_without_solution()
         if self.anew and self.deliveries.target.is_present:
             return "kept"
         if self.phase.on_no_solution == "observed":

@@ -206,6 +206,8 @@ class Options(TypedDict, total=False):
     shared_budget: Budget | None
     on_event: Callable[[Event], None] | None
     otel: bool | SpanTaker | None
+    human: Sequence[str]
+    approve: Sequence[str]
     answer: AnswerFunction | None
     wait: bool
 
@@ -266,6 +268,11 @@ class RunOptions:
     otel: bool | SpanTaker | None = None
     """Whether spans are sent to an OTLP endpoint, or the OpenTelemetry exporter that takes them. Unset: as the standard
     variables OTEL_… say."""
+    human: Sequence[str] = ()
+    """Roles that people play."""
+    approve: Sequence[str] = ()
+    """What people approve of before it happens: names of phases, `deliveries` (all changes of the software), `tools`
+    (all steps that call one)."""
     answer: AnswerFunction | None = None
     """Answers for people, one question at a time: a text, a `PersonAnswer`, or None to leave the question to others. A
     plain function is called in a thread of its own."""

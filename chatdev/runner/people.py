@@ -16,25 +16,28 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from chatdev.config.schema import CompanyConfig, ToolStep, walk
+from chatdev.config.yaml_nodes import name_hint
 from chatdev.engine.activity import refuse_halted
 from chatdev.engine.budget import Clock
 from chatdev.engine.people import LARGEST_ANSWER, PersonAnswer, read_answer
 from chatdev.errors import ChatDevError, ConfigError, ModelCrashed
 from chatdev.events import Event, Noted, PersonAnswered, PersonAsked, from_dict
-from chatdev.journal import read_journal
 from chatdev.plain_file import read_plain
+from chatdev.providers import HUMAN
 from chatdev.runner.options import AnswerFunction, Given
-from chatdev.runner.recorded import find_journal
+from chatdev.runner.recorded import find_journal, run_records
 from chatdev.workspace.file_tree import explain_os_errors
 
 __all__ = ["PersonAnswer", "answer", "waiting"]
 
 _TICK = 0.25  # seconds between looks into the folder
+_SHORTHANDS = ("deliveries", "tools")
 _ATTEMPTS = 3  # of a function that answers
 _LARGEST_FILE = 8 * LARGEST_ANSWER  # bytes: JSON writes some characters as six
 
@@ -61,7 +64,7 @@ def _questions(folder: Path) -> tuple[dict[str, PersonAsked], list[PersonAsked]]
     """All questions of the run by id, and those that the run still waits for, or will when it is resumed."""
     asked: dict[str, PersonAsked] = {}
     still_open: dict[str, PersonAsked] = {}  # by place: a company that has changed may ask otherwise
-    for record in read_journal(find_journal(folder)):
+    for record in run_records(find_journal(folder)):
         if record["kind"] == "PersonAsked":
             question = from_dict("PersonAsked", record)
             assert isinstance(question, PersonAsked)
@@ -71,6 +74,35 @@ def _questions(folder: Path) -> tuple[dict[str, PersonAsked], list[PersonAsked]]
         elif record["kind"] == "RunFinished" and record["status"] in ("success", "failure", "unjudged"):
             still_open.clear()
     return asked, list(still_open.values())
+
+
+def people_sets(company: CompanyConfig, human: Sequence[str], approve: Sequence[str]) -> list[str]:
+    """The changes (`--set`) of a company in which people play the roles `human` and approve of what `approve` names.
+    Raises ConfigError with the nearest name."""
+    for role in human:
+        if role not in company.roles:
+            raise ConfigError(f"--human {role}: company {company.company!r} has no such role; "
+                              f"{name_hint(role, company.roles)}")
+    sets = [f"roles.{role}.model={HUMAN}" for role in human]
+    for name in approve:
+        found = [path for known, path in _approvals(company) if known == name]
+        if not found:
+            known = dict.fromkeys([*_SHORTHANDS, *company.phases])
+            raise ConfigError(f"--approve {name}: company {company.company!r} has no such phase; "
+                              f"{name_hint(name, known)}")
+        sets += [f"{path}.approve=before" for path in found]
+    return sets
+
+
+def _approvals(company: CompanyConfig) -> Iterator[tuple[str, str]]:
+    """What can be approved: its name for `--approve`, and the path of its field."""
+    for name, phase in company.phases.items():
+        yield name, f"phases.{name}"
+        if phase.writes == "software":
+            yield _SHORTHANDS[0], f"phases.{name}.solution"
+    for path, step in walk(company.chain):
+        if isinstance(step, ToolStep):
+            yield _SHORTHANDS[1], ".".join(map(str, path))
 
 
 def _path(folder: Path, question_id: str) -> Path:

@@ -436,7 +436,7 @@ def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[M
 def _activity_spending(record: Mapping[str, Any], profile: Callable[[str], ModelProfile]) -> Spending | None:
     """Spending of a model's reply; None for other activities."""
     result = result_from_json(record["result"])
-    if not isinstance(result, Replied):
+    if not isinstance(result, Replied) or result.reply.model == HUMAN:
         return None
     usage = result.reply.usage
     model = result.reply.model or record["request"]["sampling"]["model"]
