@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from chatdev.config.phases import Phase, names_read
@@ -382,7 +383,7 @@ class Deliveries:
             texts = {**texts, **answer.files}
             try:
                 edit = self._edit(delivery, texts)
-                problem = await self._objections(edit)
+                problem = await self._reason_unreadable(delivery, edit) or await self._objections(edit)
             except Unreadable as error:
                 problem = self._words(error)
             if not problem:
@@ -406,6 +407,13 @@ class Deliveries:
         software = {**delivery.software, **{path: text.encode() for path, text in texts.items()}}
         written = tuple(path for path in delivery.written if software[path] != self.target.base.get(path))
         return replace(delivery, software=software, written=written, whole=tuple(texts))
+
+    async def _reason_unreadable(self, delivery: Any, edit: Any) -> str:
+        """Why the files of an edit can be read no longer, in words; empty if they can. Raises Unreadable."""
+        if not isinstance(delivery, FilesDelivery):
+            return ""
+        problems = await read_reply(partial(objections, whole=edit.whole), delivery.software, edit.software)
+        return "\n".join(problem.words(self.context.company.protocol.problems) for problem in problems)
 
     def _describe(self, delivery: Any, feedback: Verdict | None, guard: Verdict | None) -> str:
         """What a person reads of a delivery: the change, and what the tools say of it."""
