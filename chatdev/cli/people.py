@@ -33,8 +33,8 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)")  # of keys that write
 _FENCE = re.compile(r"\s*(```|~~~)")
 _EDITORS = ("nano", "vi")
 _CUT = "---- what stands below this line is left out ----"
-_HOW = "Write your answer. An empty line sends it, except within ``` code; so does Ctrl-D."
-_COMMANDS = {"turn": ":accept  agree   :edit  use your editor   :show  all of the text   Ctrl-D  skip",
+_HOW = "Write your answer; an empty line (outside of ``` code) or Ctrl-D sends it."
+_COMMANDS = {"turn": ":accept  agree    :edit  use your editor    :show  all of it    Ctrl-D  skip",
              "approval": "[a]ccept [r]efuse [e]dit [s]how all, Ctrl-D leaves it undone"}
 _ALLOWED = {"a": "accept", "y": "accept", "r": "refuse", "n": "refuse", "e": "edit", "s": "show"}
 

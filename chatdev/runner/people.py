@@ -94,6 +94,13 @@ def people_sets(company: CompanyConfig, human: Sequence[str], approve: Sequence[
     return sets
 
 
+def approval_points(company: CompanyConfig) -> list[str]:
+    """What people approve of in the company, in words."""
+    return [*(f"phase {name}" for name, phase in company.phases.items() if phase.approve),
+            *(f"deliveries of {name}" for name, phase in company.phases.items() if phase.solution.approve),
+            *(f"tool {step.tool}" for _, step in walk(company.chain) if isinstance(step, ToolStep) and step.approve)]
+
+
 def _approvals(company: CompanyConfig) -> Iterator[tuple[str, str]]:
     """What can be approved: its name for `--approve`, and the path of its field."""
     for name, phase in company.phases.items():

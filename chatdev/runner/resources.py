@@ -52,7 +52,7 @@ from chatdev.providers import HUMAN, NamedProvider
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
 from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions
-from chatdev.runner.people import PeopleDesk
+from chatdev.runner.people import PeopleDesk, approval_points
 from chatdev.runner.recorded import JOURNAL, Order
 from chatdev.runner.report import Run
 from chatdev.runner.telemetry import LiveSpans, wants_spans
@@ -479,6 +479,8 @@ def describe_models(word: CompanyWord, options: RunOptions) -> str:
         said = "models " + "; ".join(f"{model} ({', '.join(found)})" for model, found in roles.items())
     said = "; ".join((said, *(f"{place.origin.value} names {place.describe()}" for place in word.places
                               if place.is_strangers)))
+    if approved := approval_points(word.config):
+        said = f"{said}; a person approves of {', '.join(approved)}"
     said = "; ".join((said, *(f"tools of {describe_server(*one)}" for one in word.config.mcp.items())))
     try:
         allow_strangers(models, connections.values(), options.trust, word)
