@@ -45,6 +45,7 @@ from chatdev.events import (
 from chatdev.place import Place
 from chatdev.runner.people import PersonAnswer
 from chatdev.runner.report import RunUsage, sanitize_event
+from chatdev.safe_text import sanitize
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
 
@@ -54,13 +55,15 @@ _DOES = {"accept": "accepts", "refuse": "refuses", "edit": "edits and accepts"}
 
 class Console:
     """Prints events as they happen; a context around a run. `quiet` prints none of them, `verbose` cuts nothing.
+    `waits`: the run waits for people who are not at this terminal.
 
     `resumed`: of what is on record only the phase is shown in which the run goes on. `replayed` is the journal that a
     run is played again from.
     """
 
     def __init__(self, *, verbose: bool = False, quiet: bool = False, resumed: bool = False,
-                 replayed: Path | None = None) -> None:
+                 replayed: Path | None = None, waits: bool = False) -> None:
+        self._waits = waits
         self._verbose = verbose
         self._quiet = quiet
         self._replayed = replayed
@@ -130,12 +133,21 @@ class Console:
             self._live_line.hidden = True
         self._meanwhile = []
         try:
-            return await self._person.ask(question)
+            given = await self._person.ask(question)
         finally:
             meanwhile, self._meanwhile = self._meanwhile, None
             self._live_line.hidden = False
             for event in meanwhile:
                 self(event)
+        if given is None and not self._quiet:
+            self._show_waiting(question)
+        return given
+
+    def _show_waiting(self, question: PersonAsked) -> None:
+        """Say that the run waits for others than the person at this terminal."""
+        if self._waits:
+            text = f"waits for a person: {sanitize(question.about)} (chatdev answer {self._folder})"
+            self._say(click.style(f"  {text}", fg="yellow"))
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:
@@ -144,7 +156,7 @@ class Console:
     @_show.register
     def _(self, event: PersonAsked) -> None:
         if not (can_ask_person() or self._replayed):
-            self._say(click.style(f"  a person is asked: {event.about}  (chatdev answer {self._folder})", fg="yellow"))
+            self._show_waiting(event)
 
     @_show.register
     def _(self, event: PersonAnswered) -> None:

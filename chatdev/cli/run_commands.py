@@ -58,8 +58,8 @@ _SHOW_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """How much of a run is shown. `kept`: its folder is there afterwards. `resumed` and `replayed`: as `Console` has
-    them."""
+    """How much of a run is shown. `kept`: its folder is there afterwards. `resumed`, `replayed` and `waits`: as
+    `Console` has them."""
 
     quiet: bool
     json: bool
@@ -67,12 +67,13 @@ class Show:
     kept: bool = True
     resumed: bool = False
     replayed: Path | None = None
+    waits: bool = False
 
     def follow(self, run: Callable[..., Run]) -> int:
         """Call `run` with `on_event` and `ask` of `RunOptions`, show its end, and return the exit code. Raises the
         run's error."""
         with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
-                     replayed=self.replayed) as console:
+                     replayed=self.replayed, waits=self.waits) as console:
             here = can_ask_person() and not self.replayed
             done = run(on_event=print_json if self.json else console, ask=console.ask if here else None,
                        **({"answer": console.ask_person} if here else {}))
@@ -210,7 +211,7 @@ def run(words: tuple[str, ...], **given: Any) -> int:
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
     company = company.with_people(given.pop("human"), given.pop("approve"))
-    show = pop_show(given)
+    show = pop_show(given, waits=given["wait"])
     options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
                          trust=given["trust"])
     show.announce(describe_models(company.word, options))
@@ -276,7 +277,7 @@ def resume(folder: Path, **given: Any) -> int:
     An ACTIVITY is a place of the run's journal and report, such as code_review#1 or
     code_review#1/round-2/assistant.
     """
-    show = pop_show(given, resumed=given["task"] is None)
+    show = pop_show(given, resumed=given["task"] is None, waits=given["wait"])
     given["inputs"] = _inputs(given["inputs"])
     if given["task"] is not None:
         given["task"] = read_text_argument(given["task"], "the further task")

@@ -166,8 +166,9 @@ class PhaseRun:
         return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
     async def _conclude(self, dialogue: Dialogue, ending: str) -> str:
-        """The ending of a phase that still owes its solution; where nobody approves one, no other is drawn."""
-        if ending == "skipped" and self.phase.solution.approve:
+        """The ending of a phase that still owes its solution; where nobody gives or approves one, no other is drawn."""
+        if ending == "skipped" and (self.phase.solution.approve or
+                                    dialogue.brief.assistant.role_model.profile.is_person):
             return self._end_without_solution()
         if self.anew and self.deliveries.target.is_present:
             return "kept"

@@ -16,7 +16,7 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -48,15 +48,16 @@ def waiting(folder: Path) -> list[PersonAsked]:
     return [question for question in still_open if not os.path.lexists(_path(folder, question.id))]
 
 
-def answer(folder: Path, question_id: str, given: PersonAnswer) -> bool:
-    """Leave an answer to a question of the run in `folder`. False: somebody was first, and this one is not used.
-    Raises ConfigError, with the reason, for what is no answer to it and for an unknown question; JournalError and
-    WorkspaceError."""
+def answer(folder: Path, question_id: str, given: PersonAnswer | Mapping[str, Any]) -> bool:
+    """Leave an answer (also as JSON values) to a question of the run in `folder`. False: somebody was first, and this
+    one is not used. Raises ConfigError, with the reason, for what is no answer to it and for an unknown question;
+    JournalError and WorkspaceError."""
     asked, still_open = _questions(folder)
     if question_id not in asked:
         raise ConfigError(f"the run in {folder} has not asked {question_id!r:.40}; `chatdev answer {folder}` shows "
                           "what it asks")
-    checked = read_answer(given.to_json(), asked[question_id])
+    value = given.to_json() if isinstance(given, PersonAnswer) else given
+    checked = read_answer(value, asked[question_id])
     return any(one.id == question_id for one in still_open) and _leave(folder, asked[question_id], checked)
 
 

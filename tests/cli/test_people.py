@@ -26,7 +26,7 @@ from chatdev.cli.app import command_line
 from chatdev.cli.people import PersonAtTerminal
 from chatdev.events import PersonAsked
 from chatdev.journal import read_journal
-from chatdev.runner.people import waiting
+from chatdev.runner.people import PersonAnswer, answer, waiting
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer
 from tests.support.processes import default_ctrl_c
@@ -325,25 +325,36 @@ def test_a_run_without_a_terminal_skips_people(desk: Desk) -> None:
     assert "nobody answers, so this is skipped: chief in review" in out
 
 
+def test_who_leaves_the_terminal_leaves_the_question_to_others(desk: Desk) -> None:
+    with desk.at_terminal(*desk.arguments("--human", "chief", "--wait"), columns=200) as terminal:
+        terminal.expect(YOU)
+        terminal.sendeof()
+        terminal.expect("waits for a person: chief in review")
+        assert desk.command("answer", str(desk.run), "--accept")[0] == 0
+        end(terminal)
+
+
 def test_a_run_without_a_terminal_waits_where_that_is_wanted(desk: Desk) -> None:
-    outcome: list[tuple[int, str]] = []
+    outcome: list[bool] = []
 
     def answer_all() -> None:
         done = 0
         while done < 2:
             for journal in (desk.folder / "warehouse").glob("*/run/journal.jsonl"):
                 if journal.stat().st_size and waiting(journal.parents[1]):
-                    given = ["--say", "Greet the world."] if not done else ["--accept"]
-                    outcome.append(desk.command("answer", str(journal.parents[1]), *given))
+                    (question,) = waiting(journal.parents[1])
+                    given = PersonAnswer("accept") if done else PersonAnswer("say", "Greet the world.")
+                    outcome.append(answer(journal.parents[1], question.id, given))
                     done += 1
-            time.sleep(0.05)
+            time.sleep(0.02)
 
     helper = threading.Thread(target=answer_all, daemon=True)
     helper.start()
-    with desk.at_terminal(*desk.arguments("--human", "chief", "--wait"), TERM="dumb") as terminal:
-        end(terminal)
+    status, out = desk.command(*desk.arguments("--human", "chief", "--wait"))
+    assert status == 0, out
+    assert f"waits for a person: chief in review (chatdev answer {desk.run})" in out
     helper.join(20)
-    assert [status for status, _ in outcome] == [0, 0]
+    assert outcome == [True, True]
     assert desk.program == "print('hello world')\n"
 
 

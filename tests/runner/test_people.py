@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import chatdev
 from chatdev import Company, Run
+from chatdev.engine.people import read_answer
 from chatdev.errors import ConfigError
 from chatdev.events import Event, Noted, PersonAnswered, PersonAsked, PhaseFinished, ToolCalled
 from chatdev.journal import read_journal
@@ -552,3 +553,21 @@ def test_notes_name_what_was_skipped(studio: Studio) -> None:
     studio.run(reviewed(studio), REPLIES, human=["chief"])
     notes = [event.text for event in studio.events if isinstance(event, Noted)]
     assert notes == ["nobody answers, so this is skipped: chief in review"]
+
+
+VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+                      lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+                          st.sampled_from(["action", "text", "files", "main.py", "x"]), inner, max_size=4),
+                      max_leaves=12)
+FIELDS = st.fixed_dictionaries({"action": st.sampled_from(["say", "accept", "refuse", "edit", "skip"]) | VALUES},
+                               optional={"text": VALUES, "files": VALUES})
+
+
+@given(value=VALUES | FIELDS, asks=st.sampled_from(["turn", "approval"]))
+def test_any_json_is_an_answer_or_refused(value: Any, asks: Any) -> None:
+    question = PersonAsked("a#1", "0", asks, edits={"main.py": ""} if asks == "approval" else {})
+    try:
+        found = read_answer(value, question)
+    except ConfigError:
+        return
+    assert read_answer(found.to_json(), question) == found
