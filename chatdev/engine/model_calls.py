@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -175,8 +176,8 @@ class ModelCalls:
 
     def _note(self, message: Message) -> str:
         """The digest of a message that is new in the phase; the journal has it from now on."""
-        plain = _message_to_json(message)
-        found = self._digests[message] = digest(plain)
+        found, plain = _journaled(message)
+        self._digests[message] = found
         self.context.activities.journal.message(found, plain)
         return found
 
@@ -208,6 +209,13 @@ class StreamedReply:
         if self._heard:
             self._heard = False
             self.context.emit(TextStreamed(self.place, "", again=True))
+
+
+@lru_cache(maxsize=32)  # a phase that is entered again has the system messages that it had
+def _journaled(message: Message) -> tuple[str, dict[str, Any]]:
+    """A message's digest, and the message as the journal keeps it."""
+    plain = _message_to_json(message)
+    return digest(plain), plain
 
 
 def _message_to_json(message: Message) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from chatdev.events import (
 )
 from chatdev.journal import Journal
 from chatdev.place import Place
+from chatdev.plain_values import fields_of
 from chatdev.runner.telemetry import LiveSpans
 from chatdev.safe_text import escape_markdown, sanitize
 from chatdev.secrets import scrub
@@ -135,7 +136,7 @@ class RunLog:
             self.run.usage.add(event)
             if isinstance(event, Noted):
                 self.run.notes.append(event.text)
-            self.journal.append(event.kind, event.place, {k: v for k, v in event.to_dict().items() if k != "place"})
+            self.journal.append(event.kind, event.place, fields_of(event))  # its own slots: `place` is those of Event
         if self._listener:
             try:
                 self._listener(event)
