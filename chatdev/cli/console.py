@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sys
 import textwrap
@@ -19,8 +18,7 @@ from typing import Any, Self, TextIO
 
 import click
 
-from chatdev.cli.people import PersonAtTerminal
-from chatdev.cli.shared_options import ask_person, can_ask_person
+from chatdev.cli.shared_options import ask_person
 from chatdev.engine.budget import count_noun, money
 from chatdev.events import (
     DeliveryApplied,
@@ -29,8 +27,6 @@ from chatdev.events import (
     Event,
     ModelCalled,
     Noted,
-    PersonAnswered,
-    PersonAsked,
     PhaseFinished,
     PhaseStarted,
     RunFinished,
@@ -43,27 +39,20 @@ from chatdev.events import (
     Uttered,
 )
 from chatdev.place import Place
-from chatdev.runner.people import PersonAnswer
 from chatdev.runner.report import RunUsage, sanitize_event
-from chatdev.safe_text import sanitize
 
 _COLOURS = {"instructor": "magenta", "assistant": "cyan", None: "yellow"}
 
 
-_DOES = {"accept": "accepts", "refuse": "refuses", "edit": "edits and accepts"}
-
-
 class Console:
     """Prints events as they happen; a context around a run. `quiet` prints none of them, `verbose` cuts nothing.
-    `waits`: the run waits for people who are not at this terminal.
 
     `resumed`: of what is on record only the phase is shown in which the run goes on. `replayed` is the journal that a
     run is played again from.
     """
 
     def __init__(self, *, verbose: bool = False, quiet: bool = False, resumed: bool = False,
-                 replayed: Path | None = None, waits: bool = False) -> None:
-        self._waits = waits
+                 replayed: Path | None = None) -> None:
         self._verbose = verbose
         self._quiet = quiet
         self._replayed = replayed
@@ -73,9 +62,6 @@ class Console:
         self._titles: dict[str, dict[str, str]] = {}  # of the two sides, by the place of their phase
         self._floor: str | None = None  # the turn whose reply is being streamed; others wait until they are uttered
         self._request = ""  # the last of that turn whose reply was streamed
-        self._person = PersonAtTerminal()
-        self._meanwhile: list[Event] | None = None  # what happens while a person is asked at the terminal
-        self._folder = ""
 
     def __enter__(self) -> Self:
         if not self._quiet:
@@ -90,9 +76,6 @@ class Console:
     def __call__(self, event: Event) -> None:
         """Show one event; whatever a model wrote in it, it steers no terminal."""
         if self._quiet:
-            return
-        if self._meanwhile is not None:
-            self._meanwhile.append(event)
             return
         self._live_line.follow(event)
         with self._live_line.pause():
@@ -115,58 +98,28 @@ class Console:
         self._waiting.append(event)
         return []
 
-    async def ask(self, distribution: str) -> bool:
-        """Ask whether a package may be installed; meanwhile the last line belongs to the question."""
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Meanwhile the terminal belongs to somebody else, such as a question to a person."""
         with self._live_line.pause():
             self._leave_floor()
             self._live_line.hidden = True
         try:
-            return await ask_person(distribution)
+            yield
         finally:
             self._live_line.hidden = self._floor is not None
 
-    async def ask_person(self, question: PersonAsked) -> PersonAnswer | None:
-        """Ask a person at the terminal, which is theirs until they have answered: what happens meanwhile, in parallel
-        branches, is shown then."""
-        with self._live_line.pause():
-            self._leave_floor()
-            self._live_line.hidden = True
-        self._meanwhile = []
-        try:
-            given = await self._person.ask(question)
-        finally:
-            meanwhile, self._meanwhile = self._meanwhile, None
-            self._live_line.hidden = False
-            for event in meanwhile:
-                self(event)
-        if given is None and not self._quiet:
-            self._show_waiting(question)
-        return given
-
-    def _show_waiting(self, question: PersonAsked) -> None:
-        """Say that the run waits for others than the person at this terminal."""
-        if self._waits:
-            text = f"waits for a person: {sanitize(question.about)} (chatdev answer {self._folder})"
-            self._say(click.style(f"  {text}", fg="yellow"))
+    async def ask(self, distribution: str) -> bool:
+        """Ask whether a package may be installed; meanwhile the last line belongs to the question."""
+        with self.paused():
+            return await ask_person(distribution)
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:
         """Events without a method of their own are not shown."""
 
     @_show.register
-    def _(self, event: PersonAsked) -> None:
-        if not (can_ask_person() or self._replayed):
-            self._show_waiting(event)
-
-    @_show.register
-    def _(self, event: PersonAnswered) -> None:
-        if event.action in ("accept", "refuse", "edit"):
-            words = f": {first_line(event.text)}" if event.text.strip() else ""
-            self._say(click.style(f"  a person {_DOES[event.action]}{words}", fg="yellow"))
-
-    @_show.register
     def _(self, event: RunStarted) -> None:
-        self._folder = shlex.quote(event.folder)
         where = f"plays {self._replayed} again" if self._replayed else f"works in {event.folder}"
         self._say(f"{click.style(event.company, bold=True)} {where}")
 

@@ -14,19 +14,24 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.shared_options import read_text_file
+from chatdev.cli.shared_options import can_ask_person, read_text_file
 from chatdev.engine.people import CONTROL
 from chatdev.errors import ConfigError
-from chatdev.events import PersonAsked
+from chatdev.events import Event, PersonAnswered, PersonAsked, RunStarted
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from chatdev.runner.report import sanitize_event
 from chatdev.safe_text import sanitize
 from chatdev.workspace.file_tree import write_file
 
+if TYPE_CHECKING:
+    from chatdev.cli.console import Console
+
+_DOES = {"accept": "accepts", "refuse": "refuses", "edit": "edits and accepts"}
 _SHOWN = 40  # lines of a question, unless all of it is wanted
 _PASTE = 0.05  # seconds within which the next line of what is pasted comes
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)")  # of keys that write no character
@@ -161,6 +166,55 @@ class PersonAtTerminal:
 
     def _is_more(self) -> bool:
         return bool(self._rest) or bool(select.select([self.input], [], [], _PASTE)[0])
+
+
+@dataclass(slots=True)
+class PeopleConsole:
+    """A console whose terminal belongs to a person while they are asked: what happens meanwhile, in parallel branches,
+    is shown then. `waits`: the run waits for people who are not at this terminal, and says so."""
+
+    console: Console
+    waits: bool = False
+    quiet: bool = False
+    _person: PersonAtTerminal = field(default_factory=PersonAtTerminal)
+    _meanwhile: list[Event] | None = None
+    _folder: str = ""
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        if isinstance(event, RunStarted):
+            self._folder = event.folder
+        if self._meanwhile is not None:
+            self._meanwhile.append(event)
+            return
+        self.console(event)
+        if isinstance(event, PersonAsked) and not can_ask_person():
+            self._tell_waiting(event)
+        elif isinstance(event, PersonAnswered) and event.action in _DOES:
+            self._say(f"a person {_DOES[event.action]}{': ' * bool(event.text.strip())}{event.text.strip()}")
+
+    async def ask(self, question: PersonAsked) -> PersonAnswer | None:
+        """The answer that is typed at the terminal."""
+        self._meanwhile = []
+        try:
+            with self.console.paused():
+                given = await self._person.ask(question)
+        finally:
+            meanwhile, self._meanwhile = self._meanwhile or [], None
+            for event in meanwhile:
+                self(event)
+        if given is None:
+            self._tell_waiting(question)
+        return given
+
+    def _tell_waiting(self, question: PersonAsked) -> None:
+        if self.waits:
+            self._say(f"waits for a person: {question.about} (chatdev answer {shlex.quote(self._folder)})")
+
+    def _say(self, text: str) -> None:
+        if not self.quiet:
+            with self.console.paused():
+                click.echo(click.style(f"  {sanitize(text)}", fg="yellow"))
 
 
 @dataclass(slots=True)

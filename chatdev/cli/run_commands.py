@@ -18,6 +18,7 @@ from chatdev.cli.company_commands import ask_for_consent, show_namesake
 from chatdev.cli.console import Console
 from chatdev.cli.outcome import interrupted_status, report_outcome
 from chatdev.cli.output import output_is_recorded
+from chatdev.cli.people import PeopleConsole
 from chatdev.cli.shared_options import (
     budget_options,
     can_ask_person,
@@ -58,8 +59,8 @@ _SHOW_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """How much of a run is shown. `kept`: its folder is there afterwards. `resumed`, `replayed` and `waits`: as
-    `Console` has them."""
+    """How much of a run is shown. `kept`: its folder is there afterwards. `resumed` and `replayed`: as `Console` has
+    them. `waits`: for people who are not at the terminal."""
 
     quiet: bool
     json: bool
@@ -73,10 +74,11 @@ class Show:
         """Call `run` with `on_event` and `ask` of `RunOptions`, show its end, and return the exit code. Raises the
         run's error."""
         with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
-                     replayed=self.replayed, waits=self.waits) as console:
+                     replayed=self.replayed) as console:
             here = can_ask_person() and not self.replayed
-            done = run(on_event=print_json if self.json else console, ask=console.ask if here else None,
-                       **({"answer": console.ask_person} if here else {}))
+            people = PeopleConsole(console, self.waits, quiet=self.quiet or self.json)
+            done = run(on_event=print_json if self.json else people, ask=console.ask if here else None,
+                       **({"answer": people.ask} if here else {}))
         if self.kept:
             output_is_recorded()
         if not self.json:
