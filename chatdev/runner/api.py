@@ -21,6 +21,7 @@ from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute
 from chatdev.runner.mcp_servers import add_servers
 from chatdev.runner.options import Options, ResumeChoices, RunOptions
+from chatdev.runner.people import people_sets
 from chatdev.runner.plan import RunPlan, learn_tools, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
 from chatdev.runner.report import Run
 from chatdev.runner.resources import Resources, open_resources
@@ -77,6 +78,18 @@ class Company:
         sets = [*self.source["sets"], *add_servers(self.config, servers, variables)]
         return Company.load(**{**self.source, "sets": sets}, tools=self.tools)
 
+    def with_people(self, human: Sequence[str], approve: Sequence[str] = ()) -> Company:
+        """The company, loaded again with people who play the roles `human` and approve of what `approve` names (see
+        `RunOptions`). Raises ConfigError with the nearest name."""
+        if not (human or approve):
+            return self
+        if not self.source:
+            raise ConfigError("a company that was built in Python has its people in its fields: `model: human` of a "
+                              "role, `approve: before` of a phase, a solution or a step with a tool")
+        whole = load_company(**{**self.source, "without": ()}, tools=KnownTools(self.tools))
+        sets = [*self.source["sets"], *people_sets(whole, human, approve)]
+        return Company.load(**{**self.source, "sets": sets}, tools=self.tools)
+
     @property
     def word(self) -> CompanyWord:
         """The company and its origin; a company built in Python counts as the caller's own."""
@@ -105,7 +118,9 @@ class Company:
         return self._session(task, options).events()
 
     def _session(self, task: str, options: Options) -> RunSession:
-        return RunSession(RunOptions(**options), lambda resources: plan_run(self, task, resources), self.tools)
+        given = RunOptions(**options)
+        company = self.with_people(given.human, given.approve)
+        return RunSession(given, lambda resources: plan_run(company, task, resources), self.tools)
 
 
 def run(task: str, company: str | Path = "chatdev", **options: Unpack[Options]) -> Run:
@@ -158,6 +173,8 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
     if task is None and since is None and (options.get("name") or options.get("warehouse")):
         raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
                           "--task or --from")
+    if options.get("human") or options.get("approve"):
+        raise ConfigError("who plays a role and what is approved is said when a run begins; start a new one")
     path, choices = Path(folder), ResumeChoices(from_here, as_it_was, company)
 
     def plan(resources: Resources) -> RunPlan:

@@ -159,11 +159,13 @@ class RunLog:
         """Say how the run ends."""
         self.run.status, self.run.reason, self.run.error = status, scrub(reason), error
 
-    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending) -> None:
-        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success."""
+    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending,
+               waited: float = 0.0) -> None:
+        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success.
+        `waited`: seconds for people, which count as none of its own."""
         run = self.run
         run.values, run.software, run.spent = values, Software(software), spent
-        run.usage.seconds = round(time.monotonic() - self._started, 3)
+        run.usage.seconds = round(time.monotonic() - self._started - waited, 3)
         try:
             write_file(run.folder / "run", "report.md", sanitize(report_markdown(self._events, run)).encode(
                 "utf-8", "replace"))
