@@ -225,10 +225,22 @@ def find_company(name_or_path: str | Path) -> Path:
     names = {folder.name: folder for folder in company_folders()}
     if given in names:
         return names[given] / COMPANY_FILE
+    raise _absence(given, names)
+
+
+def _absence(given: str, names: Mapping[str, Path]) -> ConfigError:
+    """The error for a company that there is not."""
+    path = Path(given)
+    if _is_file(path / _CHAIN_OF_1X):
+        return ConfigError(f"{given!r} is a company of ChatDev 1.x, in JSON; turn it into one of ours: chatdev import "
+                           f"{given}")
     if os.sep in given or path.suffix in (".yaml", ".yml"):
-        raise ConfigError(f"there is no company at {given!r}; give a YAML file, a folder with {COMPANY_FILE}, or the "
-                          f"name of a company: {', '.join(names)}")
-    raise ConfigError(f"there is no company {given!r}; {name_hint(given, names)}{explain_absence()}")
+        return ConfigError(f"there is no company at {given!r}; give a YAML file, a folder with {COMPANY_FILE}, or the "
+                           f"name of a company: {', '.join(names)}")
+    return ConfigError(f"there is no company {given!r}; {name_hint(given, names)}{explain_absence()}")
+
+
+_CHAIN_OF_1X = "ChatChainConfig.json"
 
 
 def company_folders() -> Iterator[Path]:
