@@ -332,11 +332,8 @@ class _Import:
             return [*zip(pieces[::2], [*pieces[1::2], None], strict=True)]
 
     def _placeholder(self, name: str, where: str, titles: Mapping[str, str], reads: set[str]) -> str:
-        known = _table()["placeholders"].get(name)
-        own = next((self._writes(key) for key in self.prompts if name in (key, self.phase_names[key])), None)
-        if known is None and own:  # what an earlier phase of somebody's own has left
-            known = {"text": "{{ software | listing }}" if own == "software" else f"{{{{ {own} }}}}", "reads": own}
-        if known is None:
+        known = _table()["placeholders"].get(name) or self._left_by_phase(name)
+        if not known:
             self._note("lost", where, f"{{{name}}} is filled by a class of somebody's own; it stays as text")
             return _literal(f"{{{name}}}")
         if note := known.get("note"):
@@ -346,6 +343,13 @@ class _Import:
         if "flag" in known and not self._flag(known["flag"]):
             return ""
         return self._reading(known, reads)
+
+    def _left_by_phase(self, name: str) -> Mapping[str, Any]:
+        """What stands for a placeholder with the name of a phase; empty for another one."""
+        own = next((self._writes(key) for key in self.prompts if name in (key, self.phase_names[key])), None)
+        if own is None:
+            return {}
+        return {"text": "{{ software | listing }}" if own == "software" else f"{{{{ {own} }}}}", "reads": own}
 
     def _reading(self, known: Mapping[str, Any], reads: set[str]) -> str:
         """The text of a placeholder; empty where no phase of this company can have written what it reads."""
