@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -152,14 +152,20 @@ async def arun(task: str, company: str | Path | Mapping[str, Any] = "chatdev", *
     return await Company.load(company).arun(task, **options)
 
 
-class ResumeOptions(Options, total=False):
+class ChoiceOptions(Options, total=False):
+    """The keyword arguments about a run that is there already: the fields of `ResumeChoices`, and those of a run."""
+
+    from_here: bool
+    as_it_was: bool
+    company: str | Path | None
+    keep_budget: bool
+
+
+class ResumeOptions(ChoiceOptions, total=False):
     """The keyword arguments of `resume`: those of a run, and what is to become of an earlier one."""
 
     task: str | None
     since: str | None
-    from_here: bool
-    as_it_was: bool
-    company: str | Path | None
     tools: Sequence[ToolFunction]
 
 
@@ -170,7 +176,8 @@ def resume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
     is a further request to a finished run: a new run goes on with its software and its long-term memory. `from_here`
     and `as_it_was` say what to do when the company has changed; without them it is refused. A company that does not
     come with chatdev is taken as it was, or as it is now at `company`: a path on record is not followed. Of `inputs`
-    only places may be given anew. A model and tools that were given to the run as objects must be given again.
+    only places may be given anew. A model and tools that were given to the run as objects must be given again. Budgets
+    that are not given anew hold as before, with what was spent; `keep_budget=False` lifts them.
 
     Raises ConfigError, JournalError, RunChanged and the like with nothing changed.
     """
@@ -182,16 +189,17 @@ async def aresume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
     return await resume_session(folder, **options).arun()
 
 
-def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None, from_here: bool = False,
-                   as_it_was: bool = False, company: str | Path | None = None,
-                   tools: Sequence[ToolFunction] = (), **options: Unpack[Options]) -> RunSession:
+def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None,
+                   tools: Sequence[ToolFunction] = (), **options: Unpack[ChoiceOptions]) -> RunSession:
     """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
     if task is not None and since is not None:
         raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
     if task is None and since is None and (options.get("name") or options.get("warehouse")):
         raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
                           "--task or --from")
-    path, choices = Path(folder), ResumeChoices(from_here, as_it_was, company)
+    rest: dict[str, Any] = {**options}
+    path, choices = Path(folder), ResumeChoices(**{one.name: rest.pop(one.name) for one in fields(ResumeChoices)
+                                                   if one.name in rest})
 
     def plan(resources: Resources) -> RunPlan:
         if task is not None:
@@ -200,7 +208,7 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
             return plan_fork(path, since, choices, resources)
         return plan_resume(path, choices, resources)
 
-    return RunSession(run_options(options), plan, make_tools(tools))
+    return RunSession(run_options(rest), plan, make_tools(tools))
 
 
 def replay(path: str | Path, *, speed: float | None = None, tools: Sequence[ToolFunction] = (),

@@ -287,12 +287,14 @@ class ResumeChoices:
     """Choice where the run would deviate from its record; by default it is refused.
 
     `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began; `company`: as it is
-    now at this place, or under this name. Raises ConfigError for two that do not go together.
+    now at this place, or under this name. `keep_budget`: the limits of before hold where no others are given. Raises
+    ConfigError for two that do not go together.
     """
 
     from_here: bool = False
     as_it_was: bool = False
     company: str | Path | None = None
+    keep_budget: bool = True
 
     def __post_init__(self) -> None:
         if self.company is not None and self.as_it_was:
