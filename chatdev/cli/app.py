@@ -34,6 +34,7 @@ Exit codes:
 OWN: Mapping[str, Command] = {
     "run": Command("chatdev.cli.run_commands:run", "Let a company build TASK."),
     "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
+    "answer": Command("chatdev.cli.people:command", "Answer what a run asks a person."),
     "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
     "view": Command("chatdev.cli.view:command", "Show runs in a browser, live and as replays."),
     "trace": Command("chatdev.cli.trace:command", "Send the spans of a run to an OTLP endpoint, or write them."),
@@ -41,6 +42,7 @@ OWN: Mapping[str, Command] = {
     "apply": Command("chatdev.cli.run_commands:apply", "Put what a run changed into the folder that was handed in."),
     "companies": Command("chatdev.cli.company_commands:list_companies", "List the companies with their phases."),
     "check": Command("chatdev.cli.company_commands:check_company", "Validate COMPANY, a name or a path."),
+    "new": Command("chatdev.cli.new_commands:command", "Begin a company or a tool of your own."),
     "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
     "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
     "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),
