@@ -44,7 +44,7 @@ def company_form(name: str) -> dict[str, Any]:
     inputs = [{"name": key, "about": spec.about, "kind": spec.kind, "required": spec.required,
                "default": spec.default or ""} for key, spec in company.inputs.items()]
     return {"name": name, "about": company.about, "source": company.source, "inputs": inputs, "most": MOST,
-            "phases": [{"name": key, "about": phase.about} for key, phase in company.phases.items()]}
+            "roles": [{"name": key, "title": role.title} for key, role in company.roles.items()]}
 
 
 def _known(name: str) -> str:
@@ -58,7 +58,7 @@ async def start_run(request: Request, warehouse: Path) -> str:
     `chatdev run` says where it does not begin."""
     async with _limited(request).form(max_files=_FILES, max_fields=_FIELDS, max_part_size=_TEXT) as form:
         folder = Path(tempfile.mkdtemp(prefix="chatdev-view-"))
-        command = [sys.executable, "-m", "chatdev", "run", "--json", f"--warehouse={warehouse}",
+        command = [sys.executable, "-m", "chatdev", "run", "--json", "--wait", f"--warehouse={warehouse}",
                    *await _arguments(form, folder)]
     with (folder / "events.jsonl").open("wb") as out, (folder / "errors.txt").open("wb") as errors:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True)
@@ -102,6 +102,8 @@ async def _arguments(form: FormData, folder: Path) -> list[str]:
         if not _WORD.fullmatch(model):
             raise ConfigError(f"model: {model[:50]!r} is no name of a model, such as gpt-4o-mini or local")
         arguments.append(f"--model={model}")
+    arguments += [f"--human={role}" for role in company.roles if f"human.{role}" in form]
+    arguments += [f"--approve={what}" for what in ("deliveries", "tools") if f"approve.{what}" in form]
     return arguments + [_budget(form, key) for key in _BUDGETS if _text(form, key)]
 
 

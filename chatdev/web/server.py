@@ -23,9 +23,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from chatdev.errors import ChatDevError, ConfigError
+from chatdev.plain_values import load_json
+from chatdev.runner.people import answer, waiting
 from chatdev.version import __version__
 from chatdev.web import history, launch
-from chatdev.web.guard import HOST, Guard
+from chatdev.web.guard import HOST, Guard, content_length
 from chatdev.web.record import RunRecord
 from chatdev.web.studies import Studies
 from chatdev.web.views import RunView, experience, run_views
@@ -34,6 +36,7 @@ from chatdev.web.warehouse import Warehouse
 OF_STUDY = "study:"
 """What the names of runs begin with that belong to a study."""
 PAGE = Path(__file__).with_name("page")
+_LARGEST_ANSWER = 32 << 20  # bytes
 _KEPT = 8  # runs of which the views are kept
 _STILL = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
@@ -64,6 +67,8 @@ def data(answer: Callable[[Request], Any]) -> Answer:
             return found if isinstance(found, Response) else json_answer(found)
         except ChatDevError as error:
             return json_answer({"error": str(error)}, 400)
+        except Exception as error:  # noqa: BLE001 - the page shows a sentence, and the server goes on
+            return json_answer({"error": f"{type(error).__name__}: {error}; this is an error in chatdev"}, 500)
     return respond
 
 
@@ -82,12 +87,13 @@ class View:
         told: dict[str, Callable[[Request], Any]] = {
             "about": self._about, "runs": self._runs, "run": self._run, "events": self._events, "text": self._text,
             "shown": self._shown, "versions": self._versions, "version": self._version, "file": self._file,
-            "views": self._views, "view": self._view, "companies": self._companies, "compare": self._compare,
-            "studies": self._studies, "study": self._study, "boards": self._boards, "board": self._board,
-            "company": self._company,
+            "waiting": self._waiting, "views": self._views, "view": self._view, "compare": self._compare,
+            "companies": self._companies, "company": self._company, "studies": self._studies, "study": self._study,
+            "boards": self._boards, "board": self._board,
         }
         return [*(Route(f"/api/{name}", data(answer)) for name, answer in told.items()),
-                Route("/api/start", data(self._start), methods=["POST"]), Route("/api/live", self._live),
+                Route("/api/start", data(self._start), methods=["POST"]),
+                Route("/api/answer", data(self._answer), methods=["POST"]), Route("/api/live", self._live),
                 Mount("/page", StaticFiles(directory=PAGE)),
                 Route("/api/{rest:path}", data(_nothing)), Route("/{rest:path}", _index)]
 
@@ -202,6 +208,26 @@ class View:
 
     async def _start(self, request: Request) -> Any:
         return await launch.answer_start(request, self.warehouse.root)
+
+    async def _waiting(self, request: Request) -> Any:
+        """The questions to people that are open, whole."""
+        questions = await run_in_threadpool(waiting, self._record(request).folder)
+        return [asdict(one) for one in questions]
+
+    async def _answer(self, request: Request) -> Any:
+        """Leave an answer for the run; `taken` is false where somebody was first."""
+        if content_length(request.headers) > _LARGEST_ANSWER:
+            raise ConfigError(f"an answer has at most {_LARGEST_ANSWER >> 20} MiB")
+        try:
+            given = load_json((await request.body()).decode("utf-8"))
+        except ValueError as error:
+            raise ConfigError(f"the answer is no JSON: {error}") from error
+        if not isinstance(given, dict) or not isinstance(given.get("id"), str):
+            raise ConfigError("an answer is an object with `run`, `id`, `action`, `text` and `files`")
+        runs, name = self._runs_of(str(given.get("run")))
+        folder, value = runs.folder(name), {key: given.get(key) for key in ("action", "text", "files")}
+        value = {key: part for key, part in value.items() if part is not None}
+        return {"taken": await run_in_threadpool(answer, folder, given["id"], value)}
 
     async def _views(self, request: Request) -> Any:
         return [one.to_dict() for one in await self._seen(request)]

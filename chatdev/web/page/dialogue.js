@@ -51,7 +51,6 @@ export class Dialogue {
     let version = "";
     if (item.drafts) version = String(item.drafts.filter((one) => one.at < position).length);
     if (item.skipped) version = String(item.skipped.filter((one) => one.at < position).length);
-    if (item.type === "asked") version = String(Boolean(this.#story.asked.get(item.event.id)?.answer));
     const known = this.#elements.get(item);
     if (known?.version === version) return known.element;
     const element = (DRAW[item.type] ?? (() => el("div")))(item, { story: this.#story, run: this.#run, plan: this.#plan, position });
@@ -151,9 +150,14 @@ const DRAW = {
       el("p.soft", {}, duration(event.seconds), event.place ? ` · at ${event.place}` : ""));
   },
 
-  asked({ event }, context) { return context.story.drawQuestion?.(event, context) ?? el("div.note.ask", {}, `${title(event.role)} is asked`); },
+  asked({ event }, { run }) {
+    return el("details.note.ask", {}, el("summary", {}, el("strong", {}, "A person is asked"), ` ${event.about}`), event.text ? wholeText(event, "text", event.text, run) : null);
+  },
 
-  answered({ event }) { return el("div.note", {}, `Answered: ${event.decision ?? event.answer ?? ""}`); },
+  answered({ event }) {
+    const words = { say: "says", accept: "accepts", refuse: "refuses", edit: "accepts with edits", skip: "does not answer" };
+    return el("div.note.ask", {}, el("strong", {}, "The person "), words[event.action] ?? event.action, event.text ? [": ", el("span.prose", { dir: "auto" }, event.text)] : null);
+  },
 };
 
 const stepName = (event) => event.where.split("/").pop() || event.step;

@@ -3,6 +3,7 @@ import { ask, badge, count, duration, el, fill, money, problem, say, short, titl
 import { Chain } from "./chain.js";
 import { drawCharts } from "./charts.js";
 import { Dialogue } from "./dialogue.js";
+import { Questions } from "./people.js";
 import { SoftwareTab } from "./software.js";
 import { Story } from "./story.js";
 import { drawViews } from "./views.js";
@@ -46,6 +47,7 @@ class RunPage {
   take(events, next) {
     this.#next = next;
     this.#story.add(events);
+    if (events.some((event) => /^Person|^RunFinished|^RunStarted/.test(event.kind))) this.#askPeople();
     this.#parts.slider.max = String(Math.max(1, this.#story.length));
     this.#drawMarks();
     if (this.#following) this.#go(this.#story.length, { following: true }); else this.#drawFigures();
@@ -64,13 +66,17 @@ class RunPage {
     source.addEventListener("events", (event) => this.take(JSON.parse(event.data), Number(event.lastEventId)));
     source.addEventListener("problem", (event) => this.say(JSON.parse(event.data)[0]));
     source.addEventListener("void", () => location.reload());
-    source.addEventListener("status", (event) => { this.#status = JSON.parse(event.data); this.#drawFigures(); });
+    source.addEventListener("status", (event) => { this.#status = JSON.parse(event.data); this.#drawFigures(); this.#askPeople(); });
     source.addEventListener("error", () => {
       this.#connection(false);
       if (source.readyState !== EventSource.CLOSED) return;
       this.#unfollow();
       this.#timer ??= setTimeout(() => { this.#timer = null; this.follow(); }, 1500);
     });
+  }
+
+  #askPeople() {
+    if (this.#story.asked.size) this.#parts.people.refresh(() => this.#status === "running" || this.#status === "waiting");
   }
 
   #unfollow() {
@@ -100,6 +106,7 @@ class RunPage {
     p.charts = el("div", { role: "tabpanel", id: "panel-charts", "aria-labelledby": "tab-charts", hidden: true });
     p.views = el("div", { role: "tabpanel", id: "panel-views", "aria-labelledby": "tab-views", hidden: true });
     p.filter = el("div.chips");
+    p.questions = el("div.questions");
     p.now = el("div.now", { "aria-live": "off" });
     p.tabs = el("div.tabs", { role: "tablist", "aria-label": "What is shown" }, TABS.map(([id, name]) => el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}`, "aria-selected": String(id === this.#tab), tabindex: id === this.#tab ? "0" : "-1", onclick: () => this.#open(id), onkeydown: (event) => this.#tabKey(event) }, name)));
     fill(main,
@@ -107,12 +114,13 @@ class RunPage {
       el("div.timeline", { role: "group", "aria-label": "Replay" }, el("div.controls", {}, el("button.icon", { type: "button", "aria-label": "One event back", title: "Back (←)", onclick: () => this.#step(-1) }, "‹"), p.play, el("button.icon", { type: "button", "aria-label": "One event on", title: "On (→)", onclick: () => this.#step(1) }, "›")),
         el("div.track", {}, p.marks, p.slider), p.where, p.live),
       el("div.columns", {}, el("aside.side", { "aria-label": "Chain" }, el("details.chainbox", { open: matchMedia("(min-width: 60rem)").matches }, el("summary", {}, "Chain"), p.chain)),
-        el("div.content", {}, p.tabs, p.filter, p.talk, p.software, p.charts, p.views, p.now)));
+        el("div.content", {}, p.questions, p.tabs, p.filter, p.talk, p.software, p.charts, p.views, p.now)));
     p.slider.addEventListener("input", () => { this.#stop(); this.#go(Number(p.slider.value)); });
     p.play.addEventListener("click", () => this.#toggle());
     p.live.addEventListener("click", () => { this.#stop(); this.#reading = false; this.#go(this.#story.length, { following: true }); });
     this.#parts.tree = new Chain(p.chain, found.plan, (step) => { this.#chosen = step; this.#open("talk"); this.#go(this.#position, { following: this.#following }); });
     this.#parts.dialogue = new Dialogue(p.talk, this.#story, this.#run, found.plan);
+    this.#parts.people = new Questions(p.questions, this.#run);
     this.#parts.files = new SoftwareTab(p.software, this.#run);
     this.#reading = !["running", "waiting"].includes(found.status);
   }

@@ -11,6 +11,7 @@ export async function startPage(main, { go, signal }) {
   company.value = companies.includes(asked) ? asked : companies.includes("chatdev") ? "chatdev" : companies[0];
   const about = el("p.soft");
   const fields = el("div.fields");
+  const people = el("div.budgets");
   const result = el("div");
   const submit = el("button.main", { type: "submit" }, "Start the run");
   const form = el("form.form", { method: "post", novalidate: true },
@@ -19,6 +20,9 @@ export async function startPage(main, { go, signal }) {
       field("name", "Name", el("input", { name: "name", id: "name", maxlength: "60", autocomplete: "off" }), el("p.soft", {}, "Of the run's folder; made from the task where it is empty.")),
       field("model", "Model", el("input", { name: "model", id: "model", maxlength: "200", autocomplete: "off", spellcheck: "false" }), el("p.soft", {}, "Of every role that has none of its own, e.g. gpt-4o-mini or local; else what your settings say.")),
       el("fieldset", {}, el("legend", {}, "The run stops before it takes more than"), el("div.budgets", {}, BUDGETS.map(([name, unit, step]) => el("label", {}, el("input", { name, type: "number", min: step, step, inputmode: "decimal" }), unit))))),
+    el("details.more2", {}, el("summary", {}, "People in the run"),
+      el("fieldset", {}, el("legend", {}, "You play"), people),
+      el("fieldset", {}, el("legend", {}, "You are asked before"), el("div.budgets", {}, [["deliveries", "a delivery is applied"], ["tools", "a step's tool is called"]].map(([name, text]) => el("label", {}, el("input", { type: "checkbox", name: `approve.${name}` }), text))))),
     el("p.soft", {}, "The run goes on when this page or its server is closed."), result, submit);
   let most = 0;
 
@@ -29,6 +33,7 @@ export async function startPage(main, { go, signal }) {
       const found = await ask("company", { name: company.value }, { signal });
       most = found.most;
       fill(about, found.about);
+      fill(people, found.roles.map((role) => el("label", {}, el("input", { type: "checkbox", name: `human.${role.name}` }), role.title)));
       fill(fields, found.inputs.map((input) => field(`input.${input.name}`, title(input.name) + (input.required ? "" : " (optional)"), control(input), input.about ? el("p.soft", {}, input.about) : null)));
       submit.disabled = false;
     } catch (error) {

@@ -22,7 +22,7 @@ export class Story {
   events = [];
   items = []; // what a reader sees, in order; each with `at`, the number of its first event
   calls = new Map(); // place → {activity, called}, of models and tools
-  asked = new Map(); // questions to people, by id
+  asked = new Set(); // questions to people, by id
   #drafts = new Map();
   start = NaN;
 
@@ -57,10 +57,8 @@ export class Story {
       case "ToolCalled": this.#item("tool", event, at); break;
       case "DraftJudged": this.#draft(event, at); break;
       case "StepSkipped": this.#skip(event, at); break;
-      case "PersonAsked": this.asked.set(event.id, { event }); this.#item("asked", event, at); break;
-      case "PersonAnswered":
-        if (this.asked.has(event.id)) this.asked.get(event.id).answer = event;
-        this.#item("answered", event, at); break;
+      case "PersonAsked": this.asked.add(event.id); this.#item("asked", event, at); break;
+      case "PersonAnswered": this.#item("answered", event, at); break;
       case "StepStarted": if (!isTool(event)) this.#item("loop", event, at); break;
       default: if (SHOWN[event.kind]) this.#item(SHOWN[event.kind], event, at);
     }
