@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from chatdev.config.load import company_folders, load_company
+from chatdev.config.schema import Input
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.safe_text import sanitize
 from chatdev.workspace.snapshot import safe_path
@@ -29,6 +31,7 @@ _TEXT = 1 << 20  # bytes of a field
 _SECONDS = 60.0  # until a run has its folder
 _SAID = 4000  # characters of what a run says that does not begin
 _BUDGETS = {"max_cost": "US dollars", "max_minutes": "minutes", "max_calls": "calls", "max_tokens": "tokens"}
+_APPROVALS = ("deliveries", "tools")
 _AMOUNT = re.compile(r"\d{1,12}(\.\d{1,6})?")
 _WORD = re.compile(r"[^\s-]\S{0,199}")
 
@@ -40,14 +43,14 @@ def company_names() -> list[str]:
 
 def company_form(name: str) -> dict[str, Any]:
     """What a company asks for. Raises ConfigError."""
-    company = load_company(_known(name))
+    company = load_company(_require_company(name))
     inputs = [{"name": key, "about": spec.about, "kind": spec.kind, "required": spec.required,
                "default": spec.default or ""} for key, spec in company.inputs.items()]
     return {"name": name, "about": company.about, "source": company.source, "inputs": inputs, "most": MOST,
             "roles": [{"name": key, "title": role.title} for key, role in company.roles.items()]}
 
 
-def _known(name: str) -> str:
+def _require_company(name: str) -> str:
     if name not in company_names():
         raise ConfigError(f"there is no company {name[:100]!r}; known are {', '.join(company_names())}")
     return name
@@ -56,7 +59,7 @@ def _known(name: str) -> str:
 async def start_run(request: Request, warehouse: Path) -> str:
     """Start the run that a form describes; the name of its folder, once it has one. Raises ConfigError, with what
     `chatdev run` says where it does not begin."""
-    async with _limited(request).form(max_files=_FILES, max_fields=_FIELDS, max_part_size=_TEXT) as form:
+    async with _with_limit(request).form(max_files=_FILES, max_fields=_FIELDS, max_part_size=_TEXT) as form:
         folder = Path(tempfile.mkdtemp(prefix="chatdev-view-"))
         command = [sys.executable, "-m", "chatdev", "run", "--json", "--wait", f"--warehouse={warehouse}",
                    *await _arguments(form, folder)]
@@ -65,7 +68,7 @@ async def start_run(request: Request, warehouse: Path) -> str:
     return await _wait_for_folder(process, folder)
 
 
-def _limited(request: Request) -> Request:
+def _with_limit(request: Request) -> Request:
     """The request, which is refused as soon as it is too large, whatever it says of its size."""
     taken = 0
 
@@ -83,28 +86,35 @@ def _limited(request: Request) -> Request:
 
 async def _arguments(form: FormData, folder: Path) -> list[str]:
     """The options of `chatdev run`. Values go through files, so that none is an option or names a file itself."""
-    company = load_company(_known(_text(form, "company")))
+    company = load_company(_require_company(_text(form, "company")))
     arguments = [f"--company={company.company}"]
     for key, spec in company.inputs.items():
-        place = folder / f"input-{len(arguments)}"
-        if spec.kind == "text":
-            if text := _text(form, f"input.{key}"):
-                place.write_text(text, encoding="utf-8")
-        else:
-            place = await _keep_files(form, f"input.{key}", place, many=spec.kind == "files")
+        place = await _keep_input(form, key, spec, folder / f"input-{len(arguments)}")
         if place.exists():
             arguments.append(f"--task=@{place}" if key == "task" else f"--input={key}=@{place}")
         elif spec.required:
             raise ConfigError(f"{key}: is needed: {spec.about or 'write something'}")
+    arguments += [f"--human={role}" for role in company.roles if f"human.{role}" in form]
+    arguments += [f"--approve={what}" for what in _APPROVALS if f"approve.{what}" in form]
+    return [*arguments, *_names(form), *(_budget(form, key) for key in _BUDGETS if _text(form, key))]
+
+
+async def _keep_input(form: FormData, key: str, spec: Input, place: Path) -> Path:
+    """Where the value of an input was put, if there is one."""
+    if spec.kind != "text":
+        return await _keep_files(form, f"input.{key}", place, many=spec.kind == "files")
+    if text := _text(form, f"input.{key}"):
+        place.write_text(text, encoding="utf-8")
+    return place
+
+
+def _names(form: FormData) -> Iterator[str]:
     if name := _text(form, "name"):
-        arguments.append(f"--name={name[:200]}")
+        yield f"--name={name[:200]}"
     if model := _text(form, "model"):
         if not _WORD.fullmatch(model):
             raise ConfigError(f"model: {model[:50]!r} is no name of a model, such as gpt-4o-mini or local")
-        arguments.append(f"--model={model}")
-    arguments += [f"--human={role}" for role in company.roles if f"human.{role}" in form]
-    arguments += [f"--approve={what}" for what in ("deliveries", "tools") if f"approve.{what}" in form]
-    return arguments + [_budget(form, key) for key in _BUDGETS if _text(form, key)]
+        yield f"--model={model}"
 
 
 def _text(form: FormData, name: str) -> str:

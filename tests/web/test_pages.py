@@ -13,25 +13,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from chatdev.events import DeliveryApplied, Noted, PhaseStarted, RunFinished, RunStarted, ToolCalled, Uttered
 from chatdev.journal import Journal
+from tests.support.pages import open_at, violations
 from tests.support.viewer import Viewer, long_run, running_viewer, write_journal
 
-AXE = Path(__file__).with_name("vendor") / "axe-4.14.1.min.js"
 SCRIPT = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
 HOSTILE = f"{SCRIPT}\x1b[31mred\x1b[0m \u202egnp.exe\u202c \u0007 ](javascript:alert(1))"
 PATHS = ["/", "/run/Made", "/run/Long", "/new", "/experience", "/compare?run=Made&run=Long", "/no-such-page"]
-
-
-def open_at(page: Page, viewer: Viewer, path: str) -> None:
-    page.goto(f"http://127.0.0.1:{viewer.port}{path}")
-    page.wait_for_selector("main h1")
-
-
-def violations(page: Page) -> list[str]:
-    """What axe-core finds wrong on the page. It is put in past the policy, which lets no script of others in."""
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}" for one in found["violations"]
-            for node in one["nodes"]]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

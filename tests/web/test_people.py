@@ -17,9 +17,9 @@ from playwright.sync_api import Browser, Page, expect
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer
+from tests.support.pages import violations
 from tests.support.processes import start_program
 from tests.support.viewer import Viewer, running_viewer
-from tests.web.test_pages import violations
 
 REVIEW = {**CHANGE, "opens": "instructor", "concludes": "instructor"}
 REPLIES = {"write#1/round-1/assistant": "<SOLUTION>\n" + program(),

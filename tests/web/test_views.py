@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.events import RunFinished, RunStarted
 from chatdev.web.views import RunView, run_views
+from tests.support.pages import open_at, violations
 from tests.support.viewer import Viewer, running_viewer, write_journal
-from tests.web.test_pages import open_at, violations
 
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>top.document.title="taken"</script></svg>'
 UNSAFE = """FUNCTION_BLOCK Pump
