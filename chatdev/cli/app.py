@@ -41,6 +41,7 @@ OWN: Mapping[str, Command] = {
     "apply": Command("chatdev.cli.run_commands:apply", "Put what a run changed into the folder that was handed in."),
     "companies": Command("chatdev.cli.company_commands:list_companies", "List the companies with their phases."),
     "check": Command("chatdev.cli.company_commands:check_company", "Validate COMPANY, a name or a path."),
+    "new": Command("chatdev.cli.new_commands:command", "Begin a company or a tool of your own."),
     "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
     "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
     "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),

@@ -268,6 +268,7 @@ def _input(given: str) -> tuple[str, str | Path]:
               help="Where programs run. [default: bubblewrap, whatever it was before]")
 @resumed_package_options
 @budget_options
+@click.option("--no-budget", is_flag=True, help="Go on without the budget of before. [default: it is kept]")
 @click.option("--language", help="Language that documents are written in. [default: as before]")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @otel_option
@@ -281,6 +282,7 @@ def resume(folder: Path, **given: Any) -> int:
     """
     show = pop_show(given, resumed=given["task"] is None, waits=given["wait"])
     given["inputs"] = _inputs(given["inputs"])
+    given["keep_budget"] = not given.pop("no_budget")
     if given["task"] is not None:
         given["task"] = read_text_argument(given["task"], "the further task")
     return ask_for_consent(lambda: show.follow(lambda **seen: api.resume(folder, **seen, **given)))

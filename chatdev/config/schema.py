@@ -365,6 +365,26 @@ for _model in (Repeat, Foreach, Branch, ParallelStep):
     _model.model_rebuild()
 
 
+# What a company changes in the chain of the one that it extends.
+
+
+class Insertion(StrictModel):
+    """Steps that are put `before` or `after` a step of the chain."""
+
+    after: str | None = None
+    """A phase or a tool of the chain; `NAME#2` is the second step of that name."""
+    before: str | None = None
+    steps: list[ChainStep] = Field(min_length=1)
+
+
+class ChainChanges(StrictModel):
+    """The fields of a company that change the chain that it has by `extends`."""
+
+    insert: list[Insertion] = Field([])
+    without: list[str] = Field([])
+    """Phases that are left out."""
+
+
 # The company, its inputs and its roles.
 
 Install = Literal["auto", "ask", "never"]
@@ -416,8 +436,8 @@ class McpServer(StrictModel):
         return self.url or shlex.join(self.command)
 
 
-class CompanyConfig(StrictModel):
-    """A company: roles, phases and a chain."""
+class CompanyConfig(ChainChanges):
+    """A company: roles, phases and a chain. Once it is loaded, `extends` and the changes to its chain are in it."""
 
     company: str
     about: str

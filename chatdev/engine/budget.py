@@ -339,6 +339,15 @@ def describe_spending(limits: Limits, spending: Spending) -> str:
     return ", ".join(parts)
 
 
+def describe_budget(limits: Limits) -> str:
+    """What may be spent at most; empty without limits."""
+    parts = [count_noun(limits.calls, "call")] if limits.calls is not None else []
+    parts += [f"{limits.tokens} tokens"] if limits.tokens is not None else []
+    parts += [money(limits.cost)] if limits.cost is not None else []
+    parts += [f"{limits.minutes:g} minutes"] if limits.minutes is not None else []
+    return ", ".join(parts)
+
+
 def count_noun(number: int, noun: str) -> str:
     """`1 round`, `2 rounds`."""
     return f"{number} {noun}{'s' * (number != 1)}"

@@ -286,17 +286,35 @@ class RunOptions:
         return None if isinstance(self.model, str) else self.model
 
 
+_OF_COMMANDS = {"path": "software", "input": "inputs", "quiet": "on_event", "verbose": "on_event", "json": "on_event"}
+"""Options of the command line that the library has under another name."""
+
+
+def run_options(given: Mapping[str, Any]) -> RunOptions:
+    """The options as one value. Raises ConfigError for a name that is none, with the one that is meant."""
+    names = RunOptions.__dataclass_fields__
+    for name in given:
+        if name not in names:
+            other = _OF_COMMANDS.get(name)
+            meant = f"; in the library it is {other}=…" if other else _suggest_nearest(name, names)
+            raise ConfigError(f"there is no option {name!r}{meant}; the options are the fields of chatdev.RunOptions: "
+                              f"{', '.join(names)}")
+    return RunOptions(**given)
+
+
 @dataclass(frozen=True, slots=True)
 class ResumeChoices:
     """Choice where the run would deviate from its record; by default it is refused.
 
     `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began; `company`: as it is
-    now at this place, or under this name. Raises ConfigError for two that do not go together.
+    now at this place, or under this name. `keep_budget`: the limits of before hold where no others are given. Raises
+    ConfigError for two that do not go together.
     """
 
     from_here: bool = False
     as_it_was: bool = False
     company: str | Path | None = None
+    keep_budget: bool = True
 
     def __post_init__(self) -> None:
         if self.company is not None and self.as_it_was:

@@ -77,6 +77,15 @@ class RunUsage:
 
 
 @dataclass(slots=True)
+class PhaseRow:
+    """Cost and ending of one execution of a phase."""
+
+    ending: str = "unfinished"
+    rounds: int = 0
+    usage: RunUsage = field(default_factory=RunUsage)
+
+
+@dataclass(slots=True, repr=False)
 class Run:
     """One task through one company.
 
@@ -98,6 +107,18 @@ class Run:
     notes: list[str] = field(default_factory=list)
     change: str = ""
     """The files that differ from what was handed in, and in how many lines; the patch is `run/change.patch`."""
+
+    phases: Mapping[str, PhaseRow] = field(default_factory=dict)
+    """Executions of phases by place, in order."""
+
+    def __repr__(self) -> str:
+        return (f"<Run {self.folder.name}: {self.status}; {count_noun(len(self.software), 'file')}, "
+                f"{count_noun(self.usage.calls, 'call')}, {money(self.usage.cost)}>")
+
+    def _repr_html_(self) -> str:
+        from chatdev.runner.notebook import run_html
+
+        return run_html(self)
 
     @property
     def success(self) -> bool:
@@ -165,6 +186,7 @@ class RunLog:
         `waited`: seconds for people, which count as none of its own."""
         run = self.run
         run.values, run.software, run.spent = values, Software(software), spent
+        run.phases = phase_rows(self._events)
         run.usage.seconds = round(time.monotonic() - self._started - waited, 3)
         try:
             write_file(run.folder / "run", "report.md", sanitize(report_markdown(self._events, run)).encode(
@@ -190,15 +212,6 @@ _SHOWN = 600  # characters of one long-term value or report
 _MOST_FILES = 200
 _PASSED = {True: "passed", False: "failed"}
 _PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
-
-
-@dataclass(slots=True)
-class PhaseRow:
-    """Cost and ending of one execution of a phase."""
-
-    ending: str = "unfinished"
-    rounds: int = 0
-    usage: RunUsage = field(default_factory=RunUsage)
 
 
 def report_markdown(events: Sequence[Event], run: Run) -> str:
