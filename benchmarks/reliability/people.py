@@ -125,8 +125,9 @@ class PeopleTrial:
     left: Left
 
 
-def run_to_end(stage: Stage, company: Path, name: str, kills: int, seed: int, baseline: Left | None) -> PeopleTrial:
-    """A run that is killed so often, and what is left of it."""
+def run_to_end(stage: Stage, company: Path, plan: tuple[str, int, int], baseline: Left | None) -> PeopleTrial:
+    """A run of this name that is killed so often, by this seed, and what is left of it."""
+    name, kills, seed = plan
     warehouse, rng, killed, status = stage.folder / name, random.Random(seed), 0, None
     start = ["run", "TASK", "--company", str(company), "--model", "m", "--warehouse", str(warehouse)]
     with stage.people(warehouse, seed):
@@ -148,10 +149,10 @@ def prove(seed: int, quick: bool) -> Proof:
         server.route(lambda request: _REPLIES.get(request.headers["X-ChatDev-Activity"]))
         stage = Stage(Path(folder), server)
         company = stage.company()
-        baseline = run_to_end(stage, company, "whole", 0, seed, None)
+        baseline = run_to_end(stage, company, ("whole", 0, seed), None)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             plans = [(f"trial-{n}", rng.randint(1, _LONGEST), rng.randrange(1 << 30)) for n in range(trials)]
-            done = list(pool.map(lambda plan: run_to_end(stage, company, *plan, baseline=baseline.left), plans))
+            done = list(pool.map(lambda plan: run_to_end(stage, company, plan, baseline.left), plans))
         double = [question for question, count in stage.paid.items() if count > 1]
     faults = [fault for trial in [baseline, *done] for fault in trial.faults]
     kills = sum(trial.kills for trial in done)
