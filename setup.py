@@ -16,7 +16,7 @@ PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2"]  # and the program dot
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib"]  # of the last, the font of pictures
 MCP = ["mcp>=2.3,<3", "anyio", "uvicorn"]
-WEB = ["starlette>=1.10,<2", "uvicorn", "python-multipart"]
+WEB = ["starlette>=1.10,<2", "uvicorn", "websockets>=13", "python-multipart", "pyte"]
 OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1.45,<2", "protobuf"]
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
