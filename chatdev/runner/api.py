@@ -204,16 +204,21 @@ async def aresume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
     return await resume_session(folder, **options).arun()
 
 
+def _refuse_misplaced(options: ChoiceOptions, *, is_new: bool) -> None:
+    """Raise ConfigError for options that belong to a new run, or to the beginning of one."""
+    if not is_new and (options.get("name") or options.get("warehouse")):
+        raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
+                          "--task or --from")
+    if options.get("human") or options.get("approve"):
+        raise ConfigError("who plays a role and what is approved is said when a run begins; start a new one")
+
+
 def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None,
                    tools: Sequence[ToolFunction] = (), **options: Unpack[ChoiceOptions]) -> RunSession:
     """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
     if task is not None and since is not None:
         raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
-    if task is None and since is None and (options.get("name") or options.get("warehouse")):
-        raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
-                          "--task or --from")
-    if options.get("human") or options.get("approve"):
-        raise ConfigError("who plays a role and what is approved is said when a run begins; start a new one")
+    _refuse_misplaced(options, is_new=task is not None or since is not None)
     rest: dict[str, Any] = {**options}
     path, choices = Path(folder), ResumeChoices(**{one.name: rest.pop(one.name) for one in fields(ResumeChoices)
                                                    if one.name in rest})
