@@ -69,6 +69,11 @@ class Viewer:
         answer = self.get(self.address.partition(f":{self.port}")[2], cookie="")
         self.cookie = answer.headers["set-cookie"].partition(";")[0]
 
+    def cpu_seconds(self) -> float:
+        """What it took of the processor until now."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def stop(self, number: int = signal.SIGINT) -> int:
         """End it by a signal; its exit status."""
         self._process.send_signal(number)

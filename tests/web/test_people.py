@@ -125,6 +125,7 @@ def test_a_delivery_is_edited_before_it_is_applied(office: Office, desk: Page) -
     open_run(desk)
     expect(desk.locator(".question")).to_contain_text("May this happen?")
     form = desk.locator(".question:not(.over)", has_text="main.py")
+    expect(form.locator(".diff .row.plus").first).to_contain_text("print(")
     form.get_by_role("button", name="Refuse").click()
     expect(form.get_by_role("alert")).to_contain_text("Say why")
     form.get_by_text("Edit main.py").click()

@@ -1,6 +1,7 @@
 // Questions to people, and their answers: say something, accept, refuse with words, edit before it is applied.
 import { ask, el, fill, problem, say, title } from "./dom.js";
 import { codeBlock, languageOf, prose } from "./code.js";
+import { withPatches } from "./software.js";
 
 // The open questions of a run; a form that somebody is writing in stays as it is.
 export class Questions {
@@ -13,12 +14,14 @@ export class Questions {
     this.#run = run;
   }
 
+  // Returns the newest form, if there is a new one.
   async refresh(isUnderWay) {
+    let newest = null;
     let open;
     try {
       open = await ask("waiting", { run: this.#run });
     } catch {
-      return; // the journal cannot be read, which the page tells
+      return null; // the journal cannot be read, which the page tells
     }
     for (const id of this.#forms.keys()) if (!open.some((one) => one.id === id)) { this.#forms.get(id).remove(); this.#forms.delete(id); }
     for (const question of open) {
@@ -26,8 +29,10 @@ export class Questions {
       const form = this.#form(question, isUnderWay);
       this.#forms.set(question.id, form);
       this.#box.append(form);
+      newest = form;
       say(`A person is asked: ${question.about}`);
     }
+    return newest;
   }
 
   #form(question, isUnderWay) {
@@ -59,7 +64,7 @@ export class Questions {
       el("h2", {}, isTurn ? `It is your turn: ${title(question.role)}` : "May this happen?"), el("p", { dir: "auto" }, question.about),
       question.problem ? problem(`Your answer before could not be used: ${question.problem}`) : null,
       isUnderWay() ? null : el("p.soft", {}, "No process works on this run just now; your answer is kept until it is resumed."),
-      el("div.asked", { tabindex: "0", role: "region", "aria-label": "What you read before you answer" }, prose(question.text)),
+      el("div.asked", { tabindex: "0", role: "region", "aria-label": "What you read before you answer" }, withPatches(question.text, prose)),
       edits.map(({ path, text, area }) => el("details", {}, el("summary", {}, "Edit ", el("code", {}, path)), el("div.edit", {}, area, el("details", {}, el("summary", {}, "As it was"), codeBlock(text, languageOf(path)))))),
       el("div.field", {}, el("label", { for: words.id }, isTurn ? "Your answer" : "Your words (needed to refuse)"), words), result,
       el("div.answers", {}, isTurn ? [button("say", "Say it", true), button("accept", "Accept what is there")] : [button("accept", "Accept", true), edits.length ? button("edit", "Accept as edited") : null, button("refuse", "Refuse")], button("skip", "Skip")));

@@ -78,7 +78,9 @@ class RunPage {
   }
 
   #askPeople() {
-    if (this.#story.asked.size) this.#parts.people.refresh(() => this.#status === "running" || this.#status === "waiting");
+    if (!this.#story.asked.size) return;
+    this.#parts.people.refresh(() => this.#status === "running" || this.#status === "waiting")
+      .then((form) => { if (form && this.#following) form.scrollIntoView({ block: "nearest" }); });
   }
 
   #unfollow() {
@@ -113,11 +115,11 @@ class RunPage {
     p.now = el("div.now", { "aria-live": "off" });
     p.tabs = el("div.tabs", { role: "tablist", "aria-label": "What is shown" }, TABS.map(([id, name]) => el("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}`, "aria-selected": String(id === this.#tab), tabindex: id === this.#tab ? "0" : "-1", onclick: () => this.#open(id), onkeydown: (event) => this.#tabKey(event) }, name)));
     fill(main,
-      el("div.runhead", {}, el("div", {}, el("p.crumb", {}, el("a", { href: "/" }, "Runs"), " / ", el("span", {}, this.#run)), el("h1", { dir: "auto" }, found.task || this.#run), el("div.line", {}, p.badge, p.figures)), p.problem, p.lost),
+      el("div.runhead", {}, el("div", {}, el("p.crumb", {}, el("a", { href: "/" }, "Runs"), " / ", el("span", {}, this.#run)), el("h1", { dir: "auto" }, found.task.trim() || this.#run), el("div.line", {}, p.badge, p.figures)), p.problem, p.lost),
       el("div.timeline", { role: "group", "aria-label": "Replay" }, el("div.controls", {}, el("button.icon", { type: "button", "aria-label": "One event back", title: "Back (←)", onclick: () => this.#step(-1) }, "‹"), p.play, el("button.icon", { type: "button", "aria-label": "One event on", title: "On (→)", onclick: () => this.#step(1) }, "›")),
         el("div.track", {}, p.marks, p.slider), p.where, p.live),
       el("div.columns", {}, el("aside.side", { "aria-label": "Chain" }, el("details.chainbox", { open: matchMedia("(min-width: 60rem)").matches }, el("summary", {}, "Chain"), p.chain)),
-        el("div.content", {}, p.questions, p.tabs, p.filter, p.talk, p.software, p.charts, p.views, p.terminal, p.now)));
+        el("div.content", {}, p.tabs, p.filter, p.talk, p.software, p.charts, p.views, p.terminal, p.questions, p.now)));
     p.slider.addEventListener("input", () => { this.#stop(); this.#go(Number(p.slider.value)); });
     p.play.addEventListener("click", () => this.#toggle());
     p.live.addEventListener("click", () => { this.#stop(); this.#reading = false; this.#go(this.#story.length, { following: true }); });

@@ -98,7 +98,7 @@ function row(run, chosen, choose) {
   return el("tr", {},
     el("td.pick", {}, el("input", { type: "checkbox", "aria-label": `Compare ${run.id}`, checked: chosen.has(run.id), onchange: (event) => choose(run.id, event.target.checked) })),
     el("td", {}, badge(run.status)),
-    el("td.what", {}, el("a.run", { href: `/run/${encodeURIComponent(run.id)}`, title: run.id }, run.task || run.id),
+    el("td.what", {}, el("a.run", { href: `/run/${encodeURIComponent(run.id)}`, title: run.id }, run.task.trim() || run.id),
       el("div.soft.why", {}, going ? `in ${run.phase.replaceAll("_", " ") || "the beginning"}` : run.reason || run.id)),
     el("td.soft", { "data-name": "Company" }, run.company || "–"),
     el("td.number", { "data-name": "Calls" }, whole(run.calls)),

@@ -86,6 +86,38 @@ export function diffCard(diff) {
     diff.note ? el("p.soft", {}, diff.note) : body, more);
 }
 
+// Texts with patches in them, as `git diff` writes these: the patches become cards, the rest is drawn by `draw`.
+export function withPatches(text, draw) {
+  const found = [];
+  let rest = [];
+  let file = null;
+  const end = () => {
+    if (file) found.push(diffCard({ ...file, hunks: [file.rows] })); else if (rest.join("").trim()) found.push(draw(rest.join("\n")));
+    rest = [];
+    file = null;
+  };
+  for (const row of text.split("\n")) {
+    const head = row.match(/^diff --git a\/.* b\/(.*)$/);
+    if (head) { end(); file = { path: head[1], rows: [], added: 0, removed: 0, at: [0, 0] }; continue; }
+    const hunk = file && row.match(/^@@ -(\d+)(?:,\d+)? \+(\d+)/);
+    if (hunk) { if (file.rows.length) file.rows.push(null); file.at = [Number(hunk[1]), Number(hunk[2])]; file.left = true; continue; }
+    if (file && !file.left && /^(index |--- |\+\+\+ |new file|deleted file|old mode|new mode)/.test(row)) continue;
+    if (file?.left && /^[ +-]/.test(row)) {
+      const [before, after] = file.at;
+      file.rows.push([row[0], row[0] === "+" ? null : before, row[0] === "-" ? null : after, row.slice(1)]);
+      file.at = [before + (row[0] !== "+"), after + (row[0] !== "-")];
+      if (row[0] === "+") file.added += 1;
+      if (row[0] === "-") file.removed += 1;
+      continue;
+    }
+    if (file && (row === "" || row.startsWith("\\"))) continue;
+    if (file) end();
+    rest.push(row);
+  }
+  end();
+  return found;
+}
+
 function line([sign, before, after, text], language) {
   const kind = { "+": "plus", "-": "minus", " ": "same" }[sign];
   return el(`div.row.${kind}`, {}, el("span.no", { "aria-hidden": "true" }, before ?? ""), el("span.no", { "aria-hidden": "true" }, after ?? ""), el("span.sign", {}, sign), el("span.text", {}, colouredLine(text, language)));
