@@ -303,20 +303,26 @@ def _show(question: PersonAsked, *, everything: bool) -> None:
     """Print what is asked."""
     from chatdev.cli.console import layout_text
 
-    head = f"━━ {question.place}  " + ("your turn" if question.asks == "turn" else "may this happen?")
+    head = f"━━ {question.place}  {'your turn' if question.asks == 'turn' else 'may this happen?'}"
     _tell(f"\n{click.style(head, fg='yellow', bold=True)}\n  {question.about}")
     if question.problem:
-        for line in layout_text(f"Your edit cannot be used: {question.problem}\n{_GIVEN_BACK}", everything=True):
-            _tell(click.style(line, fg="red"))
+        told = f"Your edit cannot be used: {question.problem}\n{_GIVEN_BACK}"
+        _tell(click.style("\n".join(layout_text(told, everything=True)), fg="red"))
+    _show_text(question, everything=everything)
+
+
+def _show_text(question: PersonAsked, *, everything: bool) -> None:
+    """Print the text of a question; changes of files in colours."""
+    from chatdev.cli.console import layout_text
+
     lines = [line for line in question.text.splitlines() if not line.startswith(_OF_GIT)]
     shown = lines if everything else lines[:_SHOWN]
     in_patch = any(line.startswith("@@ ") for line in lines)
     for line in shown:
-        is_patch = in_patch and line[:1] in _PATCH
-        _tell(_paint(line) if is_patch else "\n".join(layout_text(line, everything=True)))
+        _tell(_paint(line) if in_patch and line[:1] in _PATCH else "\n".join(layout_text(line, everything=True)))
     if more := len(lines) - len(shown):
-        _tell(click.style(f"    … {more} more lines, :show shows them" if question.asks == "turn" else
-                          f"    … {more} more lines, s shows them", dim=True))
+        command = ":show" if question.asks == "turn" else "s"
+        _tell(click.style(f"    … {more} more lines, {command} shows them", dim=True))
 
 
 def _paint(line: str) -> str:

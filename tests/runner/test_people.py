@@ -307,6 +307,42 @@ def test_a_refused_tool_is_not_called(studio: Studio) -> None:
     assert any("Too early." in note for note in run.notes)
 
 
+def calling(studio: Studio, *answers: Any, **fields: Any) -> tuple[Run, Person]:
+    """A run whose maker wants to call a tool, which people approve of."""
+    roles = {"chief": {"title": "Chief"}, "maker": {"title": "Maker", "tools": ["software.complete"],
+                                                     "approve": "before"}}
+    call = '```json\n{"tool": "software.complete", "arguments": {}}\n```'
+    company = studio.company({"write": ALONE, "name": talk("title", ["software"], instructor=None)}, roles=roles)
+    place, person = "name#1/round-1/assistant", Person(*answers)
+    return studio.run(company, {**REPLIES, place: call, f"{place}/act-1": "<SOLUTION> Todo"}, answer=person), person
+
+
+def test_a_person_allows_the_tool_call_of_an_agent(studio: Studio) -> None:
+    run, person = calling(studio, ACCEPT)
+    assert run.values["title"] == "Todo", run.reason
+    assert (person.asked[0].about, person.asked[0].edits) == ("maker calls software.complete", {"arguments": "{}"})
+    assert "OBSERVATION software.complete: {" in studio.said("name#1/round-1/assistant/act-1")
+
+
+@pytest.mark.parametrize(("said", "read"), [("Not now.", "did not allow it, and says: Not now."),
+                                            (None, "did not allow it")])
+def test_an_agent_reads_that_its_call_is_refused(studio: Studio, said: str | None, read: str) -> None:
+    run, _ = calling(studio, said)
+    assert run.success
+    assert read in studio.said("name#1/round-1/assistant/act-1")
+    again, events = play_again(run)
+    assert again.success
+    assert said_the_same(studio.events, events)
+
+
+def test_edited_arguments_that_are_no_object_are_given_back(studio: Studio) -> None:
+    edits = ("{", "[]", '{"x": 1}')
+    run, person = calling(studio, *(PersonAnswer("edit", files={"arguments": text}) for text in edits))
+    assert [question.problem[:8] for question in person.asked] == ["", "no JSON:", "the argu"]
+    assert run.success
+    assert "The tool failed" in studio.said("name#1/round-1/assistant/act-1")
+
+
 def test_approvals_are_asked_for_without_a_change_of_the_company(studio: Studio) -> None:
     person = Person(ACCEPT, ACCEPT, ACCEPT)
     run = studio.run(studio.company({"write": ALONE}), REPLIES, answer=person,
