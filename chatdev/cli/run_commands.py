@@ -191,7 +191,7 @@ def print_json(event: Event) -> None:
               help="A variable of yours that the server gets; an address gets it as its key.")
 @click.option("--human", multiple=True, metavar="ROLE", help="Play this role yourself (docs/people.md).")
 @click.option("--approve", multiple=True, metavar="PHASE|deliveries|tools",
-              help="Be asked before this phase, before each change of the software, or before each tool of a step.")
+              help="Be asked before this phase, before each change of the software, or before each tool call.")
 @wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
