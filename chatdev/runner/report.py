@@ -29,6 +29,7 @@ from chatdev.events import (
 )
 from chatdev.journal import Journal
 from chatdev.place import Place
+from chatdev.runner.story import RunUsage
 from chatdev.runner.telemetry import LiveSpans
 from chatdev.safe_text import escape_markdown, sanitize
 from chatdev.secrets import scrub
@@ -41,38 +42,6 @@ from chatdev.workspace.snapshot import Software
 Status = Literal["running", "success", "failure", "unjudged", "stopped", "error", "interrupted"]
 """`unjudged`: nothing speaks against the software, and nothing for it: this machine lacks what judging takes, or no
 example or check confirms it. `stopped`: a budget is used up, and `resume` goes on."""
-
-
-@dataclass(slots=True)
-class RunUsage:
-    """Model calls, tokens, money and time of a run. `cost` is None as soon as one price is unknown."""
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = 0.0
-    estimated: bool = False
-    retries: int = 0
-    seconds: float = 0.0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    unpriced: list[str] = field(default_factory=list)
-    """The models whose price is unknown."""
-
-    def add(self, event: Event) -> None:
-        """Count a `ModelCalled`; other events are none of its business."""
-        if not isinstance(event, ModelCalled):
-            return
-        self.calls += 1
-        self.prompt_tokens += event.prompt_tokens
-        self.completion_tokens += event.completion_tokens
-        self.cost = None if self.cost is None or event.cost is None else self.cost + event.cost
-        self.estimated = self.estimated or event.estimated
-        self.retries += event.retries
-        if event.cost is None and event.model not in self.unpriced:
-            self.unpriced.append(event.model)
-        self.cached_tokens += event.cached_tokens
-        self.reasoning_tokens += event.reasoning_tokens
 
 
 @dataclass(slots=True)

@@ -20,7 +20,8 @@ from chatdev.events import (
     StepSkipped,
     ToolCalled,
 )
-from chatdev.runner.report import Run, RunUsage, phase_rows, report_markdown
+from chatdev.runner.report import Run, phase_rows, report_markdown
+from chatdev.runner.story import RunUsage
 from chatdev.workspace.snapshot import Software
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
