@@ -1,5 +1,5 @@
-"""What a run is printed on, a terminal, a file or a pipe: its width, texts of models laid out for it, figures as persons
-say them, and the live line."""
+"""What a run is printed on, a terminal, a file or a pipe: its width, texts of models laid out for it, figures in the
+words of persons, and the live line."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def width() -> int:
 def wrap_words(text: str, beside: int, most: int | None = None) -> list[str]:
     """The lines of words, `most` of them, where `beside` columns are taken; one line in a file or a pipe, which nothing
     cuts."""
-    if not (sys.stdout.isatty() or os.environ.get("COLUMNS")):
+    if not sys.stdout.isatty():
         return [" ".join(text.split())]
     return textwrap.wrap(text, max(16, columns() - beside), max_lines=most, placeholder=" …", break_on_hyphens=False)
 
@@ -234,8 +234,14 @@ class LiveLine:
         from rich.console import Console as Screen
         from rich.live import Live
 
-        color = None if os.environ.get("NO_COLOR") else "auto"
-        screen = Screen(file=terminal, color_system=color, markup=False, emoji=False, highlight=False)  # type: ignore[arg-type]  # mypy takes the conditional for a text
+        class Steady(Screen):
+            """Hides no cursor: who is killed could not bring it back."""
+
+            def show_cursor(self, show: bool = True) -> bool:
+                return False
+
+        screen = Steady(file=terminal, color_system=None if os.environ.get("NO_COLOR") else "auto", markup=False,
+                        emoji=False, highlight=False)
         return Live(get_renderable=self._renderable, console=screen, transient=True, refresh_per_second=4,
                     redirect_stdout=False, redirect_stderr=False)
 

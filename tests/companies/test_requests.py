@@ -102,6 +102,6 @@ def test_a_request_in_another_language_is_tried_by_its_example(tmp_path: Path, c
         assert f"> $ {task.split('`')[1]}\n> {seen}\n" in done.report
     else:
         assert done.status == 1
-        assert "finished without success: the final test did not pass\n" in done.out
+        assert "why       the final test did not pass\n" in done.out
         assert "> It starts, but the example that the customer's request gives does not hold.\n" in done.report
         assert f"> wanted, as the customer's request says:\n>   {wanted}\n> seen:\n>   {seen}\n" in done.report

@@ -136,7 +136,7 @@ def test_a_real_run_is_reported_with_its_retries_and_estimates(shop: Shop) -> No
     assert "| write#1 | consensus | 1 | 1 | 7 | 5 |" in outcome.report
     assert "### software.complete: passed (software.complete#1)" in outcome.report
     assert "(partly estimated), cost unknown" in outcome.report
-    assert "(partly estimated), cost unknown" in outcome.out
+    assert " tokens (partly estimated) · cost unknown" in outcome.out
 
 
 def test_pictures_that_tools_drew_are_shown_and_nothing_else(tmp_path: Path) -> None:
