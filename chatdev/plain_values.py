@@ -58,8 +58,9 @@ _GIST = 120  # characters
 def describe_value(value: Any, name: str = "") -> str:
     """A value in a few words for a person: the first line of a text, `4 commands` of a list, the names of a mapping."""
     if isinstance(value, list):
-        plural = name.replace("_", " ") if name.endswith("s") and len(value) != 1 else ""
-        return f"{len(value)} {plural or ('entry' if len(value) == 1 else 'entries')}" if value else "none"
+        if len(value) < 2:
+            return "1 entry" if value else "none"
+        return f"{len(value)} {name.replace('_', ' ') if name.endswith('s') else 'entries'}"
     if isinstance(value, dict):
         told = (f"{key}: {describe_value(child, key)}" for key, child in islice(value.items(), 4))
         return shorten(", ".join(told), _GIST)

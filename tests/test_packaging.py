@@ -160,7 +160,7 @@ def test_a_strangers_department_brings_commands_tools_and_rows(with_stranger: In
 def test_a_strangers_company_runs_and_resumes_by_name(with_stranger: Install, chat_server: ChatServer) -> None:
     chat_server.script("<SOLUTION>\n70", "<SOLUTION>\n700")
     model = ["--model", "scripted", "--base-url", chat_server.url, "--sandbox", "none"]
-    assert "success" in with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "right")
+    assert "✓ Done in" in with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "right")
     failed = with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "wrong", status=1)
     assert "a tank holds 0 to 100 litres, not '700'" in failed
     (run,) = (with_stranger.folder / "warehouse").glob("right-*")

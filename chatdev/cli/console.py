@@ -158,12 +158,18 @@ class Console:
                 self._print(*verdict_lines(verdict))
 
     def _show_course(self, step: StepStory) -> None:
-        """What an instructor asked for, what was not kept, and an ending that says something."""
-        for quote in step.said[-_QUOTES:]:
-            self._print(_below(f"{quote.role}: “{first_line(_words(quote.text), len(quote.role) + 10)}”", "dim"))
-        if step.refused:
+        """What an instructor asked for, what was not kept, and how it ended."""
+        for role, text in step.said[-_QUOTES:]:
+            if said := first_line(_words(text), len(role) + 10):
+                self._print(_below(f"{role}: “{said}”", "dim"))
+        for reason in step.refused[-1:]:
             often = f" ({len(step.refused)} times)" if len(step.refused) > 1 else ""
-            self._print(_below(f"✗ not kept{often}: {first_line(step.refused[-1], 20)}", "yellow"))
+            lines = wrap_words(f"✗ not kept{often}: {first_line(reason, -1000)}", 3, _MOST_LINES)
+            self._print(*(_below(line, "yellow") for line in lines))
+        self._show_ending(step)
+
+    def _show_ending(self, step: StepStory) -> None:
+        """An ending that says something."""
         tells = step.ending in ("failed", "stuck", "budget") or (step.passed is False and step.rounds > 1)
         if tells and step.what != describe_ending(step):
             self._print(_below(describe_ending(step), "red" if step.ending == "failed" else "yellow"))
@@ -202,8 +208,8 @@ class Console:
     @_show.register
     def _(self, event: Noted) -> None:
         style = "yellow" if event.level == "warning" else ""
-        lines = wrap_words(f"{event.level}: {event.text}", 5)
-        self._print(*(line_of((f"  {'  ' * (n > 0)}{line}", style)) for n, line in enumerate(lines)))
+        for text in f"{event.level}: {event.text}".splitlines():
+            self._print(*(line_of((f"  {line}", style)) for line in wrap_words(text, 3)))
 
     # What is shown of the dialogue.
 
@@ -313,23 +319,24 @@ def step_line(step: StepStory, story: RunStory, columns: int) -> Text:
     """A step on one line of so many columns: what, what came of it, who, calls, seconds, cost."""
     from rich.cells import cell_len
 
-    sign, colour = _LOOKS.get(step.ending, ("●", "green")) if step.kind == "phase" else ("●", "blue")
-    head = line_of((f"{sign} ", colour))
     narrow = columns < _NARROW
-    if step.number and not narrow:
-        head.append(f"{step.number}/{len(story.phases)}".rjust(2 * len(str(len(story.phases))) + 1) + " ", "dim")
-    elif story.phases and not narrow:
-        head.append(" " * (2 * len(str(len(story.phases))) + 2))
-    room = 0 if narrow else min(_TITLE, max([len(title_of(name)) for name in story.phases] or [0]))
-    head.append(step.title.ljust(room), "bold")
-    used = head.cell_len
-    head.append(f"  {step.what}")
-    least = min(head.cell_len, max(used + _LEAST, columns // 2))
+    line = _head(step, () if narrow else story.phases)
+    used = line.cell_len
+    line.append(f"  {step.what}")
+    least = min(line.cell_len, max(used + _LEAST, columns // 2))
     beside = "" if narrow else _fitting(_facts(step), columns - 2 - least)
-    head.truncate(columns - 2 - cell_len(beside) if beside else columns - 1, overflow="ellipsis", pad=bool(beside))
-    if beside:
-        head.append(f"  {beside}", "dim")
-    return head
+    line.truncate(columns - 2 - cell_len(beside) if beside else columns - 1, overflow="ellipsis", pad=bool(beside))
+    return line.append(f"  {beside}", "dim") if beside else line
+
+
+def _head(step: StepStory, phases: Sequence[str]) -> Text:
+    """Sign, position and name of a step, as wide as those of the other phases."""
+    sign, colour = _LOOKS.get(step.ending, ("●", "green")) if step.kind == "phase" else ("●", "blue")
+    if not phases:
+        return line_of((f"{sign} ", colour), (step.title, "bold"))
+    position = f"{step.number}/{len(phases)} " if step.number else ""
+    title = step.title.ljust(min(_TITLE, max(len(title_of(name)) for name in phases)))
+    return line_of((f"{sign} ", colour), (position.rjust(2 * len(str(len(phases))) + 2), "dim"), (title, "bold"))
 
 
 def _facts(step: StepStory) -> Iterator[str]:

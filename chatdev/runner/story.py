@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -73,15 +73,13 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W_a-zA-Z]+")
 
 def title_of(place: str) -> str:
     """What a step is called: `Code review` for `code_review#1`, `Coding, pass 2` in the second pass of a loop."""
-    where = Place(place).nearest_step
-    name, _, number = (where.parts or (place,))[-1].partition("#")
-    title = _in_words(name.rpartition(".")[2])
-    parts = [part.partition("-") for part in where.parts[:-1]]
-    marks = [f"pass {which}" for kind, _, which in parts if kind == "pass" and which != "1"]
-    marks += [which for kind, _, which in parts if kind == "item"]
-    if number.isdecimal() and number != "1" and "." not in name:
+    *around, step = Place(place).nearest_step.parts or (place,)
+    name, _, number = step.partition("#")
+    marks = [part.removeprefix("item-").replace("pass-", "pass ") for part in around
+             if part.startswith(("pass-", "item-")) and part != "pass-1"]
+    if "." not in name and number not in ("", "1"):
         marks.append("again" if number == "2" else f"time {number}")
-    return ", ".join([title, *marks])
+    return ", ".join([_in_words(name.rpartition(".")[2]), *marks])
 
 
 def _in_words(name: str) -> str:
@@ -92,7 +90,7 @@ def _in_words(name: str) -> str:
 
 
 _ENDINGS = {
-    "consensus": "both sides agree", "unchanged": "nothing changes any more", "feedback": "the check passes",
+    "consensus": "accepted as it stands", "unchanged": "nothing changes any more", "feedback": "the check passes",
     "rounds": "all rounds are used", "stuck": "it went in circles", "budget": "its budget is used up",
     "delivered": "delivered", "reflection": "concluded from the dialogue", "kept": "what was there stays",
     "value": "a default is taken", "observed": "what the tools said is taken", "failed": "no usable result",
@@ -297,7 +295,8 @@ class RunStory:
             return None
         if isinstance(event, PhaseFinished):
             step.ending, step.rounds = event.ending, event.rounds
-            _forget_lost_drafts(step)
+            chosen = [draft.place for draft in step.drafts if draft.chosen][-1:]
+            _forget_verdicts(step, [draft.place for draft in step.drafts if draft.place not in chosen])
         step.stop_clock()
         self.steps.append(step)
         return step
@@ -320,20 +319,28 @@ def _add_to_step(step: StepStory, event: Event) -> None:
             _count_seconds(step, event.seconds, replayed=event.replayed)
             _hear_verdict(step, event)
         case Uttered():
-            step.newest = event
-            if event.utterance != "opening":
-                step.dialogue.append(event)
-            if event.utterance == "instruction":
-                step.said.append(Quote(event.role, event.text))
+            _hear_utterance(step, event)
         case DraftJudged():
             step.drafts.append(event)
         case DeliveryRefused():
             step.refused.append(event.reason)
-            for part in ("feedback", "guard"):
-                if (heard := step.verdicts.get(part)) and heard.place == Place(event.place).at(part):
-                    del step.verdicts[part]
+            _forget_verdicts(step, [event.place])
         case DeliveryApplied():
             _take_delivery(step, event)
+
+
+def _hear_utterance(step: StepStory, event: Uttered) -> None:
+    step.newest = event
+    if event.utterance != "opening":
+        step.dialogue.append(event)
+    if event.utterance == "instruction":
+        step.said.append(Quote(event.role, event.text))
+
+
+def _forget_verdicts(step: StepStory, places: Sequence[str]) -> None:
+    """Forget what tools said of deliveries that do not stand."""
+    lost = {Place(place).at(part) for place in places for part in ("feedback", "guard")}
+    step.verdicts = {part: verdict for part, verdict in step.verdicts.items() if verdict.place not in lost}
 
 
 def _count_seconds(step: StepStory, seconds: float, *, replayed: bool) -> None:
@@ -369,23 +376,17 @@ def _gist(summary: str, name: str) -> str:
 
 
 def _take_delivery(step: StepStory, event: DeliveryApplied) -> None:
-    named = event.written[0] if len(event.written) == 1 and not (event.lines or "." in event.written[0]) else ""
-    if event.gist or named:  # older records only name what is no file
-        step.gist = event.gist or named.replace("_", " ")
+    if gist := event.gist or _named_value(event):
+        step.gist = gist
         return
-    lines = event.lines or (None,) * len(event.written)
-    for path, count in zip(event.written, lines, strict=False):
-        step.files[path] = count
-        step.deleted = [other for other in step.deleted if other != path]
+    step.deleted = [path for path in step.deleted if path not in event.written]
+    step.files |= dict(zip(event.written, event.lines or (None,) * len(event.written), strict=False))
     for path in event.deleted:
         step.files.pop(path, None)
         step.deleted.append(path)
 
 
-def _forget_lost_drafts(step: StepStory) -> None:
-    """A verdict on a draft that was not chosen says nothing of what stands."""
-    chosen = [draft.place for draft in step.drafts if draft.chosen][-1:]
-    lost = {draft.place for draft in step.drafts} - set(chosen)
-    for part, verdict in list(step.verdicts.items()):
-        if any(verdict.place == Place(place).at("guard" if part == "guard" else "feedback") for place in lost):
-            del step.verdicts[part]
+def _named_value(event: DeliveryApplied) -> str:
+    """What is no file; older records only name it."""
+    name = event.written[0] if len(event.written) == 1 and not event.lines else ""
+    return "" if "." in name else name.replace("_", " ")
