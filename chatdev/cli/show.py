@@ -20,9 +20,9 @@ from chatdev.cli.output import output_is_recorded
 from chatdev.cli.screen import format_cost, format_seconds, format_tokens, wrap_words
 from chatdev.cli.shared_options import can_ask_person
 from chatdev.engine.budget import count_noun, describe_spending
-from chatdev.errors import ModelError, PhaseFailed, ToolError
+from chatdev.errors import ToolError
 from chatdev.events import Event
-from chatdev.runner.report import Run
+from chatdev.runner.report import Run, next_commands
 from chatdev.runner.resources import describe_unpriced
 from chatdev.runner.story import RunStory, describe_attempts, news_of
 from chatdev.safe_text import sanitize
@@ -110,7 +110,8 @@ def ending_lines(run: Run, story: RunStory, *, kept: bool = True) -> Iterator[st
         rows.append(("price", describe_unpriced(run.usage.unpriced)))
     if budget := describe_spending(run.limits, run.spent):
         rows.append(("budget", budget))
-    rows += [("go on" if n == 0 else "or", command) for n, command in enumerate(_next_commands(run, story))] * kept
+    commands = next_commands(run, story) if kept else []
+    rows += [("or" if n else "go on", f"{own_command()} {shlex.join(given)}") for n, given in enumerate(commands)]
     for label, text in rows:
         lines = wrap_words(sanitize(text), 13) if label in _WORDS else [sanitize(text)]
         yield f"  {label:<9} " + f"\n{' ' * 12}".join(lines)
@@ -154,21 +155,6 @@ def _results(run: Run, *, kept: bool) -> Iterator[tuple[str, str]]:
     if run.status in ("success", "unjudged") and is_startable(run.software):
         yield "start it", f"{own_command()} play {folder}"
     yield "report", str(run.folder / "run" / "report.md")
-
-
-def _next_commands(run: Run, story: RunStory) -> Iterator[str]:
-    """The commands with which a run that did not succeed can be continued."""
-    resume = f"{own_command()} resume {shlex.quote(str(run.folder))}"
-    tried = [shlex.quote(str(step.place)) for step in story.attempts]
-    if isinstance(run.error, PhaseFailed) and (broken := story.failed_step):
-        yield f"{resume} --from {shlex.quote(str(broken.place))} --model NAME"
-    elif run.status in ("error", "interrupted", "stopped"):
-        yield resume
-        if isinstance(run.error, ModelError):
-            yield f"{resume} --model NAME"
-    elif run.status == "failure" and tried:
-        yield f"{resume} --from {tried[-1]}"
-        yield f"{resume} --from {tried[0]} --model NAME"
 
 
 def _first_lines(lines: list[str]) -> list[str]:
