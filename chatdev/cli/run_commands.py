@@ -1,4 +1,5 @@
-"""`chatdev run`, `resume` and `replay`, with `--dry-run`; and what a run changed: `patch` and `apply`."""
+"""`chatdev run`, `resume` and `replay`, with `--dry-run`; and what a run leaves: `patch`,
+`apply` and `export`."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from chatdev.cli.shared_options import (
 from chatdev.cli.show import pop_show, show_options
 from chatdev.config.preview import Load, estimate, preview
 from chatdev.config.settings import default_model, user_settings
-from chatdev.engine.budget import money
+from chatdev.engine.budget import count_noun, money
 from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
@@ -233,4 +234,20 @@ def apply(folder: Path, to: Path | None, branch: str | None) -> int:
     where = f"branch {branch} of {done.place}, commit {done.commit[:7]}" if done.commit else str(done.place)
     click.echo(sanitize(f"changed {len(done.paths)} file{'s' * (len(done.paths) != 1)} in {where}: "
                         f"{', '.join(done.paths[:10])}{' …' if len(done.paths) > 10 else ''}"))
+    return 0
+
+
+@click.command("export")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--zip", "archive", metavar="FILE", type=click.Path(path_type=Path), help="Into a new zip file.")
+@click.option("--dir", "target", metavar="FOLDER", type=click.Path(path_type=Path), help="Into a new or empty folder.")
+@click.option("--git", is_flag=True, help="With its git history.")
+@report_outcome
+def export(folder: Path, archive: Path | None, target: Path | None, git: bool) -> int:
+    """Write the software of the run in DIR, and nothing else of it, into a zip file or a folder. Nothing is
+    overwritten."""
+    from chatdev.runner.changes import export_software
+
+    count = export_software(folder, archive=archive, target=target, git=git)
+    click.echo(sanitize(f"wrote {count_noun(count, 'file')} to {archive or target}"))
     return 0

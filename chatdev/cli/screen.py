@@ -194,12 +194,12 @@ class LiveLine:
         self._depth = 0
 
     def __enter__(self) -> Self:
-        terminal = next((stream for stream in (sys.stdout, sys.stderr) if stream.isatty()), None)
-        if terminal is None:
+        if sys.stderr.isatty():
+            if os.environ.get("TERM") != "dumb":
+                self._live = self._open_live()
+                self._live.start()
+        elif not sys.stdout.isatty():
             self._ticker.start()
-        elif os.environ.get("TERM") != "dumb":
-            self._live = self._open_live(terminal)
-            self._live.start()
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -230,7 +230,7 @@ class LiveLine:
             if self._live and not (self._depth or self.hidden or self._live.is_started or self._over.is_set()):
                 self._live.start()
 
-    def _open_live(self, terminal: Any) -> Live:
+    def _open_live(self) -> Live:
         from rich.console import Console as Screen
         from rich.live import Live
 
@@ -240,7 +240,7 @@ class LiveLine:
             def show_cursor(self, show: bool = True) -> bool:
                 return False
 
-        screen = Steady(file=terminal, color_system=None if os.environ.get("NO_COLOR") else "auto", markup=False,
+        screen = Steady(file=sys.stderr, color_system=None if os.environ.get("NO_COLOR") else "auto", markup=False,
                         emoji=False, highlight=False)
         return Live(get_renderable=self._renderable, console=screen, transient=True, refresh_per_second=4,
                     redirect_stdout=False, redirect_stderr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import click
 from chatdev.cli.outcome import report_outcome, show_error
 from chatdev.cli.output import output_is_recorded
 from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_option
+from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
 
 if TYPE_CHECKING:
@@ -21,14 +23,16 @@ if TYPE_CHECKING:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option("--sandbox", type=click.Choice(SANDBOXES),
               help="Where it runs; `none` gives it your rights. [default: bubblewrap]")
+@click.option("--fresh", is_flag=True, help="On a copy of the software, which is gone afterwards.")
 @install_option
 @report_outcome
-def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, install: Policy | None) -> int:
+def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, fresh: bool, install: Policy | None) -> int:
     """Start finished software in the sandbox. FOLDER is the folder of a run; all arguments and options after it
-    are passed to the program. The program works on a copy, so the files that it writes are lost afterwards. For a
-    page, its address for a browser is shown."""
+    are passed to the program, but for one `--` before them. The files that the program writes are kept in the run's
+    folder `play` until its next start; the software itself is not changed. A folder that is no run's is worked with
+    as with --fresh. For a page, its address for a browser is shown."""
     from chatdev.config.settings import user_settings
-    from chatdev.departments.software.play import page_of, play
+    from chatdev.departments.software.play import data_folder, page_of, play
     from chatdev.packages.supply import Supply
     from chatdev.sandbox.kinds import find_sandbox
 
@@ -41,7 +45,10 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, insta
     output_is_recorded()  # the exit code is the program's
     user = user_settings()
     supply = Supply(install or user.install or "auto", ask_person_now if can_ask_person() else None)
-    execution = play(folder, find_sandbox(sandbox or user.sandbox or "bubblewrap"), arguments, supply)
+    if not fresh and (kept := data_folder(folder)) and sys.stderr.isatty():
+        click.echo(f"with the files of earlier starts in {sanitize(str(kept))} (--fresh starts without)", err=True)
+    given = arguments[1:] if arguments[:1] == ("--",) else arguments
+    execution = play(folder, find_sandbox(sandbox or user.sandbox or "bubblewrap"), given, supply, fresh=fresh)
     if execution.exit_status is None:
         return 128 + (execution.signal or 0)
     return execution.exit_status
