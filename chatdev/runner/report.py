@@ -181,7 +181,7 @@ def report_markdown(events: Sequence[Event], run: Run) -> str:
     started = next((e for e in events if isinstance(e, RunStarted)), None)
     sections = [_head(started, run), _failure(run, story), _software(run), _change(run), _next_steps(run, story),
                 _dialogue(story), _verdicts(events), _phases(events, story), _drafts(events), _cost(run),
-                _notes(events), _pictures(run), _memory(run.values), _skipped(events)]
+                _notes(events), _pictures(run), _memory(run.values), _skips(events)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -285,7 +285,7 @@ def _phases(events: Sequence[Event], story: RunStory) -> str:
     return "\n".join(lines)
 
 
-def _skipped(events: Sequence[Event]) -> str:
+def _skips(events: Sequence[Event]) -> str:
     lines = [f"- {_one_line(f'{e.place}: {e.reason}')}" for e in events if isinstance(e, StepSkipped)]
     return "\n".join(["## Skipped steps", "", *lines]) if lines else ""
 

@@ -50,7 +50,7 @@ def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: 
         require_folder(run_folder)
         context = ToolContext(files, {}, {}, sandbox, run_folder, Path(scratch), (supply or Supply()).options)
         kept = not fresh and source != folder and os.access(folder, os.W_OK)
-        with _kept_copy(folder, files) if kept else throwaway_copy(context.scratch, files) as copy:
+        with _lasting_copy(folder, files) if kept else throwaway_copy(context.scratch, files) as copy:
             job = toolchain_of(context).play(copy, source)
             bindings, env = _screen()
             return sandbox.run(replace(job, argv=[*job.argv, *arguments], env={**job.env, **env},
@@ -64,21 +64,21 @@ def data_folder(folder: Path) -> Path | None:
 
 
 @contextmanager
-def _kept_copy(folder: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
+def _lasting_copy(folder: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
     """The folder in which the software works at each of its starts. A file that the program changed stays as the
     program left it; the others are those of the software. Raises WorkspaceError."""
     kept, record = (folder / DATA).absolute(), folder / "run"
     with explain_os_errors("make", kept):
         kept.mkdir(exist_ok=True)
     require_folder(kept)
-    shipped = _shipped_before(record / _SHIPPED)
-    write_tree(kept, {path: data for path, data in files.items() if not _is_changed(kept / path, shipped.get(path))})
+    shipped = _last_digests(record / _SHIPPED)
+    write_tree(kept, {path: data for path, data in files.items() if not _is_programs(kept / path, shipped.get(path))})
     digests = {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
     write_file(record, _SHIPPED, json.dumps(digests).encode())
     yield kept
 
 
-def _shipped_before(record: Path) -> dict[str, str]:
+def _last_digests(record: Path) -> dict[str, str]:
     """Digests of the software's files as they were put there last; empty where the record cannot be read."""
     try:
         found = load_json(read_software_file(record).decode())
@@ -87,7 +87,7 @@ def _shipped_before(record: Path) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_changed(path: Path, digest: str | None) -> bool:
+def _is_programs(path: Path, digest: str | None) -> bool:
     """Whether the program wrote this file since the software's was put there."""
     try:
         return digest is not None and hashlib.sha256(read_software_file(path)).hexdigest() != digest

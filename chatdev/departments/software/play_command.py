@@ -16,6 +16,7 @@ from chatdev.sandbox.kinds import SANDBOXES
 
 if TYPE_CHECKING:
     from chatdev.packages.supply import Policy
+    from chatdev.sandbox.base import Execution
 
 
 @click.command("play", context_settings={"allow_interspersed_args": False})
@@ -45,10 +46,16 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, fresh
     output_is_recorded()  # the exit code is the program's
     user = user_settings()
     supply = Supply(install or user.install or "auto", ask_person_now if can_ask_person() else None)
-    if not fresh and (kept := data_folder(folder)) and sys.stderr.isatty():
-        click.echo(f"with the files of earlier starts in {sanitize(str(kept))} (--fresh starts without)", err=True)
+    _show_kept_files(None if fresh else data_folder(folder))
     given = arguments[1:] if arguments[:1] == ("--",) else arguments
     execution = play(folder, find_sandbox(sandbox or user.sandbox or "bubblewrap"), given, supply, fresh=fresh)
-    if execution.exit_status is None:
-        return 128 + (execution.signal or 0)
-    return execution.exit_status
+    return _status_of(execution)
+
+
+def _status_of(execution: Execution) -> int:
+    return 128 + (execution.signal or 0) if execution.exit_status is None else execution.exit_status
+
+
+def _show_kept_files(folder: Path | None) -> None:
+    if folder and sys.stderr.isatty():
+        click.echo(f"with the files of earlier starts in {sanitize(str(folder))} (--fresh starts without)", err=True)
