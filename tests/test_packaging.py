@@ -135,7 +135,8 @@ def test_a_wheel_ships_every_data_file(installed: Install) -> None:
 def test_an_editable_install_finds_the_data_of_the_checkout(checkout: Path, tmp_path: Path) -> None:
     install = new_environment(tmp_path)
     install.pip("--no-build-isolation", "-e", str(checkout))
-    assert str(checkout) in install.chatdev("companies")
+    where = "from chatdev.config.load import find_company; print(find_company('chatdev'))"
+    assert str(checkout) in call([install.python, "-c", where], tmp_path)
     assert "OK" in install.chatdev("check", "chatdev")
 
 

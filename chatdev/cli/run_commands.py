@@ -13,6 +13,7 @@ import click
 from chatdev.cli.company_commands import ask_for_consent, show_namesake
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import (
+    DEFAULT_COMPANY,
     budget_options,
     otel_option,
     package_options,
@@ -44,7 +45,7 @@ from chatdev.version import __version__
 @click.option("--task", help="What to build; @FILE reads it from a file.")
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
 @click.option("--org", help="Organisation, added after the name.")
-@click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
+@click.option("--company", "--config", default=DEFAULT_COMPANY, show_default=True, help="Name or path of the company.")
 @click.option("--model", help="Model of every role that has none of its own: a name, PROVIDER/NAME, `local`, or "
               "`local:FILE.gguf`.")
 @provider_option
