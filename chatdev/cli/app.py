@@ -35,6 +35,7 @@ Exit codes:
 OWN: Mapping[str, Command] = {
     "run": Command("chatdev.cli.run_commands:run", "Let a company build TASK."),
     "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
+    "answer": Command("chatdev.cli.people:command", "Answer what a run asks a person."),
     "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
     "trace": Command("chatdev.cli.trace:command", "Send the spans of a run to an OTLP endpoint, or write them."),
     "patch": Command("chatdev.cli.run_commands:patch", "Print what a run changed of the software that was handed in."),
@@ -42,6 +43,7 @@ OWN: Mapping[str, Command] = {
     "export": Command("chatdev.cli.run_commands:export", "Write the software of a run into a zip file or a folder."),
     "companies": Command("chatdev.cli.company_commands:list_companies", "List the companies with their phases."),
     "check": Command("chatdev.cli.company_commands:check_company", "Validate COMPANY, a name or a path."),
+    "new": Command("chatdev.cli.new_commands:command", "Begin a company or a tool of your own."),
     "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
     "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
     "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),

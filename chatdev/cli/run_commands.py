@@ -21,6 +21,7 @@ from chatdev.cli.shared_options import (
     read_text_argument,
     resumed_package_options,
     trust_option,
+    wait_option,
 )
 from chatdev.cli.show import pop_show, show_options
 from chatdev.config.preview import Load, estimate, preview
@@ -65,6 +66,10 @@ from chatdev.version import __version__
               help="Give the roles tools of an MCP server, a program or an http(s) address (docs/mcp.md).")
 @click.option("--mcp-env", multiple=True, metavar="NAME=VARIABLE",
               help="A variable of yours that the server gets; an address gets it as its key.")
+@click.option("--human", multiple=True, metavar="ROLE", help="Play this role yourself (docs/people.md).")
+@click.option("--approve", multiple=True, metavar="PHASE|deliveries|tools",
+              help="Be asked before this phase, before each change of the software, or before each tool of a step.")
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
@@ -84,7 +89,8 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
-    show = pop_show(given)
+    company = company.with_people(given.pop("human"), given.pop("approve"))
+    show = pop_show(given, waits=given["wait"])
     options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
                          trust=given["trust"])
     show.announce(describe_models(company.word, options))
@@ -134,10 +140,12 @@ def _input(given: str) -> tuple[str, str | Path]:
 @provider_option
 @click.option("--base-url", help="Another endpoint from here on.")
 @trust_option
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES),
               help="Where programs run. [default: bubblewrap, whatever it was before]")
 @resumed_package_options
 @budget_options
+@click.option("--no-budget", is_flag=True, help="Go on without the budget of before. [default: it is kept]")
 @click.option("--language", help="Language that documents are written in. [default: as before]")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @otel_option
@@ -149,8 +157,9 @@ def resume(folder: Path, **given: Any) -> int:
     An ACTIVITY is a place of the run's journal and report, such as code_review#1 or
     code_review#1/round-2/assistant.
     """
-    show = pop_show(given, resumed=given["task"] is None)
+    show = pop_show(given, resumed=given["task"] is None, waits=given["wait"])
     given["inputs"] = _inputs(given["inputs"])
+    given["keep_budget"] = not given.pop("no_budget")
     if given["task"] is not None:
         given["task"] = read_text_argument(given["task"], "the further task")
     return ask_for_consent(lambda: show.follow(lambda **seen: api.resume(folder, **seen, **given)))

@@ -277,6 +277,8 @@ class LiveLine:
 
 def _speaker_of(step: StepStory) -> str:
     """Whose turn it is: after an instruction the assistant's, after a response the instructor's, where it speaks."""
+    if step.waits:
+        return "waits for a person"
     if step.kind == "tool":
         return step.assistant
     newest = step.newest

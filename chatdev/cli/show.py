@@ -17,6 +17,7 @@ import click
 from chatdev.cli.console import Console, Detail
 from chatdev.cli.outcome import interrupted_status
 from chatdev.cli.output import output_is_recorded
+from chatdev.cli.people import PeopleConsole
 from chatdev.cli.screen import format_cost, format_seconds, format_tokens, wrap_words
 from chatdev.cli.shared_options import can_ask_person
 from chatdev.engine.budget import count_noun, describe_spending
@@ -40,23 +41,28 @@ _OPTIONS = (
 @dataclass(frozen=True, slots=True)
 class Show:
     """How much of a run is shown. `kept`: its folder is there afterwards. `resumed` and `replayed`: as `Console` has
-    them."""
+    them. `waits`: for people who are not at the terminal."""
 
     detail: Detail
     json: bool
     kept: bool = True
     resumed: bool = False
     replayed: Path | None = None
+    waits: bool = False
 
     def follow(self, run: Callable[..., Run]) -> int:
         """Call `run` with `on_event` and `ask` of `RunOptions`, show its end, and return the exit code. Raises the
         run's error."""
-        with Console("nothing" if self.json else self.detail, resumed=self.resumed, replayed=self.replayed) as console:
-            done = run(on_event=print_json if self.json else console, ask=console.ask if can_ask_person() else None)
+        detail: Detail = "nothing" if self.json else self.detail
+        with Console(detail, resumed=self.resumed, replayed=self.replayed) as console:
+            here = can_ask_person() and not self.replayed
+            people = PeopleConsole(console, self.waits, quiet=detail == "nothing")
+            done = run(on_event=print_json if self.json else people, ask=console.ask if here else None,
+                       **({"answer": people.ask} if here else {}))
         if self.kept:
             output_is_recorded()
         if not self.json:
-            for line in ending_lines(done, console.story, kept=self.kept):
+            for line in ending_lines(done, console.story, kept=self.kept, replayed=self.replayed is not None):
                 click.echo(line)
         if done.error:
             raise done.error
@@ -101,10 +107,12 @@ _LOOK = {"success": ("✓", "green", "Done in"), "failure": ("✗", "red", "Fail
          "stopped": ("–", "yellow", "Stopped by its budget after")}
 
 
-def ending_lines(run: Run, story: RunStory, *, kept: bool = True) -> Iterator[str]:
-    """The end of a run; the text of an error is left to the one who reports errors. `kept`: its folder stays."""
+def ending_lines(run: Run, story: RunStory, *, kept: bool = True, replayed: bool = False) -> Iterator[str]:
+    """The end of a run; the text of an error is left to the one who reports errors. `kept`: its folder stays.
+    `replayed`: it took the time of the run on record."""
     sign, colour, word = _LOOK[run.status]
-    yield f"\n{click.style(f'{sign} {word}', fg=colour, bold=True)} {' · '.join(_spending(run, story))}"
+    seconds = sum(step.usage.seconds for step in story.steps) if replayed else run.usage.seconds
+    yield f"\n{click.style(f'{sign} {word}', fg=colour, bold=True)} {' · '.join(_spending(run, seconds))}"
     rows = [*_reasons(run, story), *_results(run, kept=kept)]
     if run.usage.unpriced:
         rows.append(("price", describe_unpriced(run.usage.unpriced)))
@@ -117,10 +125,9 @@ def ending_lines(run: Run, story: RunStory, *, kept: bool = True) -> Iterator[st
         yield f"  {label:<9} " + f"\n{' ' * 12}".join(lines)
 
 
-def _spending(run: Run, story: RunStory) -> Iterator[str]:
+def _spending(run: Run, seconds: float) -> Iterator[str]:
     usage = run.usage
-    recorded = sum(step.usage.seconds for step in story.steps)  # of a run that is played again, as it was
-    yield format_seconds(max(usage.seconds, recorded))
+    yield format_seconds(seconds)
     repeated = f" ({usage.retries} repeated)" if usage.retries else ""
     yield f"{count_noun(usage.calls, 'call')}{repeated}"
     yield format_tokens(usage.tokens) + (" (partly estimated)" if usage.estimated else "")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from chatdev.config.phases import Phase
+from chatdev.config.phases import Approve, Phase
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PromptProtocol
 from chatdev.config.templates import compile_expression
@@ -173,6 +173,8 @@ class ToolStep(Step):
     writes: str
     reads: list[str] | None = None
     """Long-term names handed to the tool; unset: the tool's own declaration."""
+    approve: Approve = None
+    """`before`: a person says whether the tool is called."""
 
     @property
     def name(self) -> str:
@@ -368,6 +370,26 @@ for _model in (Repeat, Foreach, Branch, ParallelStep):
     _model.model_rebuild()
 
 
+# What a company changes in the chain of the one that it extends.
+
+
+class Insertion(StrictModel):
+    """Steps that are put `before` or `after` a step of the chain."""
+
+    after: str | None = None
+    """A phase or a tool of the chain; `NAME#2` is the second step of that name."""
+    before: str | None = None
+    steps: list[ChainStep] = Field(min_length=1)
+
+
+class ChainChanges(StrictModel):
+    """The fields of a company that change the chain that it has by `extends`."""
+
+    insert: list[Insertion] = Field([])
+    without: list[str] = Field([])
+    """Phases that are left out."""
+
+
 # The company, its inputs and its roles.
 
 Install = Literal["auto", "ask", "never"]
@@ -419,8 +441,8 @@ class McpServer(StrictModel):
         return self.url or shlex.join(self.command)
 
 
-class CompanyConfig(StrictModel):
-    """A company: roles, phases and a chain."""
+class CompanyConfig(ChainChanges):
+    """A company: roles, phases and a chain. Once it is loaded, `extends` and the changes to its chain are in it."""
 
     company: str
     about: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import shlex
 import tempfile
 import typing
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from chatdev.config.load import is_installed, load_company
+from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, find_provider
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import (
@@ -33,6 +35,7 @@ from chatdev.engine.activity import (
     result_from_json,
     result_to_json,
 )
+from chatdev.engine.budget import describe_budget
 from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError, UnsafePath
 from chatdev.events import KINDS
@@ -70,18 +73,20 @@ class RecordedRun:
         """The journal at `path`, or of the run folder `path`. Raises JournalError when it is none, or damaged."""
         file = find_journal(path)
         records = tuple(read_journal(file))
-        kinds: dict[str, list[Mapping[str, Any]]] = {"Order": [], "Message": [], "Activity": []}
+        kinds: dict[str, list[Mapping[str, Any]]] = {"Order": [], "Message": []}
         for record in records:
             kinds.get(record["kind"], []).append(record)
         if not kinds["Order"]:
             raise JournalError(f"{file} does not say what the run was to do (it has no `Order`): it was stopped before "
                                "it began, or is no journal of a run; start the run anew")
+        finished: dict[str, Finished] = {}
         for number, record in enumerate(records, start=1):
-            check_line(record, file, number)
+            if done := check_line(record, file, number):
+                finished.pop(record["place"], None)  # of two at one place (the run was resumed differently) the newer
+                finished[record["place"]] = done
         try:
             return cls(file, Order.from_record(kinds["Order"][-1]),
-                       {record["hash"]: record["message"] for record in kinds["Message"]},
-                       _activities_by_place(kinds["Activity"]), records)
+                       {record["hash"]: record["message"] for record in kinds["Message"]}, finished, records)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{file}: a record lacks what belongs to it ({error!r}); the journal is "
                                "damaged") from error
@@ -147,22 +152,18 @@ def _is_result(done: Finished) -> bool:
 
 def find_journal(path: Path) -> Path:
     """The journal at `path` (where the user may have put a link to it), or of the run folder `path` (where a link is a
-    stranger's). Raises JournalError for the latter."""
+    stranger's). Raises JournalError for the latter, ConfigError where there is nothing, or no run."""
+    if not os.path.lexists(path):
+        raise ConfigError(f"there is no run and no journal at {path}; give a folder of the warehouse, like "
+                          "warehouse/Name-20260101120000, or a journal")
     if not path.is_dir():
         return path.resolve()
     if (path / "run").is_symlink():
         raise JournalError(f"{path / 'run'} is a link; nothing in a run folder is followed, move it away")
+    if not (path / "run").is_dir():
+        raise ConfigError(f"{path} is no run folder: it has no run/ in it; give a folder of the warehouse, like "
+                          "warehouse/Name-20260101120000, or a journal")
     return path / "run" / JOURNAL
-
-
-def _activities_by_place(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
-    """By place, in the order of the journal; of two at one place (the run was resumed differently) the newer."""
-    found: dict[str, Finished] = {}
-    for record in records:
-        found.pop(record["place"], None)
-        found[record["place"]] = Finished(record["digest"], record["request"],
-                                           result_from_json(record["result"]))
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,9 @@ class Order:
                                                     "drafts": int})
         if record["source"] and "name_or_path" not in record["source"]:
             raise ValueError("`source` has no name_or_path")
-        _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
+        _check_texts("options", {name: value for name, value in record["options"].items() if name not in LIMITS},
+                     {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
+        _check_limits(record["options"])
         origin = dict(record.get("origin", {}))
         _check_texts("origin", origin, dict.fromkeys(("folder", "commit", "branch", "follows", "request"), str))
         images = {name: Image(b64decode(data), str(kind)) for name, (kind, data) in record["images"].items()}
@@ -234,6 +237,15 @@ def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]
         texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if not (isinstance(value, kinds.get(key, ())) and texts):
             raise TypeError(f"`{name}` has {key}: {value!r:.80}")
+
+
+def _check_limits(options: Mapping[str, Any]) -> None:
+    """Raise TypeError for a budget that is none."""
+    for name in LIMITS:
+        value = options.get(name)
+        if value is not None and not (is_amount(value) and (value > 0 or name == "max_cost")
+                                      and isinstance(value, LIMITS[name])):
+            raise TypeError(f"`options` has {name}: {value!r:.80}")
 
 
 def _check_semantics(version: Any) -> int:
@@ -258,7 +270,7 @@ def _plain_path(path: str) -> str:
 
 def options_to_keep(options: RunOptions, model: str | None) -> dict[str, Any]:
     """The options that an order keeps; `model` is the name of the default model."""
-    values = {name: getattr(options, name) for name in RESTORED_OPTIONS} | {"model": model}
+    values = {name: getattr(options, name) for name in (*RESTORED_OPTIONS, *LIMITS)} | {"model": model}
     found = {name: value for name, value in values.items() if value is not None}
     return {**found, "own_model": True} if options.own_model is not None else found
 
@@ -323,60 +335,56 @@ def run_records(journal: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def check_line(record: Mapping[str, Any], journal: Path, number: int) -> None:
-    """Raise JournalError when the record in a line of the journal lacks what belongs to it."""
+def check_line(record: Mapping[str, Any], journal: Path, number: int) -> Finished | None:
+    """The activity in a line of the journal. Raises JournalError when the record lacks what belongs to it."""
     try:
-        check_record(record)
+        return check_record(record)
     except (KeyError, TypeError, ValueError) as error:
         raise JournalError(f"{journal}, line {number}: the record ({record['kind']!r:.40}) lacks what belongs to it "
                            f"({error!s:.200}); the journal is damaged") from error
 
 
-def check_record(record: Mapping[str, Any]) -> None:
-    """Raise KeyError, TypeError, ValueError or JournalError when a field is missing, or holds another kind of value."""
+def check_record(record: Mapping[str, Any]) -> Finished | None:
+    """The activity of a record that is one. Raises KeyError, TypeError, ValueError or JournalError when a field is
+    missing, or holds another kind of value."""
     check_depth(record, _DEEPEST)
     kind = record["kind"]
     if kind in KINDS:
         check_fields(KINDS[kind], record)
     for name, hint in _OWN_KINDS.get(kind, {}).items():
-        _check_field(record, name, hint)
-    if kind == "Activity":
-        _check_activity(record)
+        _check_field(record, name, _test_of(hint))
+    return _activity(record) if kind == "Activity" else None
 
 
 def check_fields(form: type, record: Mapping[str, Any]) -> None:
     """Raise KeyError or TypeError unless `record` holds what the dataclass `form` declares; what has a default may be
     missing."""
-    for name, (hint, required) in _fields(form).items():
+    for name, (fits, required) in _fields(form).items():
         if required or name in record:
-            _check_field(record, name, hint)
+            _check_field(record, name, fits)
 
 
-def _check_field(record: Mapping[str, Any], name: str, hint: Any) -> None:
-    if not _fits(record[name], hint):
+def _check_field(record: Mapping[str, Any], name: str, fits: Callable[[Any], bool]) -> None:
+    if not fits(record[name]):
         raise TypeError(f"{name}: {record[name]!r:.80}")
 
 
-def _check_activity(record: Mapping[str, Any]) -> None:
+def _activity(record: Mapping[str, Any]) -> Finished:
     """Of a model's reply it must be known who was asked what: that is counted and compared."""
-    request = record["request"]
-    if isinstance(result_from_json(record["result"]), Replied):
+    request, result = record["request"], result_from_json(record["result"])
+    if isinstance(result, Replied):
         model, messages = request["sampling"]["model"], request["messages"]
-        if not (isinstance(model, str) and _fits(messages, tuple[str, ...])):
+        if not (isinstance(model, str) and _test_of(tuple[str, ...])(messages)):
             raise TypeError(f"request: {request!r:.80}")
+    return Finished(record["digest"], request, result)
 
 
 @functools.cache
-def _fields(form: type) -> Mapping[str, tuple[Any, bool]]:
-    """The type of each field, and whether it has no default."""
+def _fields(form: type) -> Mapping[str, tuple[Callable[[Any], bool], bool]]:
+    """The test of each field's type, and whether it has no default."""
     hints = typing.get_type_hints(form)
-    return {field.name: (hints[field.name], field.default is field.default_factory is dataclasses.MISSING)
+    return {field.name: (_test_of(hints[field.name]), field.default is field.default_factory is dataclasses.MISSING)
             for field in dataclasses.fields(form)}
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a JSON value is of the type that a field is declared with."""
-    return _test_of(hint)(value)
 
 
 @functools.cache
@@ -404,6 +412,8 @@ def _generic_test(origin: Any, inner: Sequence[Any]) -> Callable[[Any], bool]:
 
 RESTORED_OPTIONS = ("model", "provider", "base_url", "sandbox", "language", "install", "runtime")
 """The options that an order keeps."""
+LIMITS: Mapping[str, Any] = {"max_cost": int | float, "max_tokens": int, "max_calls": int, "max_minutes": int | float}
+"""The budget of a run, which an order keeps, too, and the types of its parts."""
 _ADDRESSES = (URL_VARIABLE, "AZURE_OPENAI_ENDPOINT")
 _DEFAULT_SANDBOX = "bubblewrap"
 
@@ -415,16 +425,28 @@ class Restored(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def restore_options(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings) -> Restored:
+def restore_options(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings, *,
+                    keep_budget: bool = True) -> Restored:
     """The options as given now, and what the record may add to them. Raises ConfigError where the record names an
     address or a file that only the user can name."""
     runtime, withheld = _runtime(recorded.get("runtime"), given, user)
-    notes = (_other_sandbox(recorded.get("sandbox"), given, user), withheld)
-    options = replace(given, model=given.model or _model(recorded, given, user),
+    limits = {name: recorded[name] for name in LIMITS
+              if keep_budget and recorded.get(name) is not None and getattr(given, name) is None}
+    notes = (_other_sandbox(recorded.get("sandbox"), given, user), withheld, _describe_limits(limits))
+    options = replace(given, **limits, model=given.model or _model(recorded, given, user),
                       provider=_provider(recorded, given, user), base_url=_address(recorded, given, user),
                       language=given.language or recorded.get("language"),
                       install=given.install or _install(recorded.get("install"), user), runtime=runtime)
     return Restored(options, tuple(note for note in notes if note))
+
+
+def _describe_limits(limits: Mapping[str, Any]) -> str:
+    """That the budget is the one of before, and how to give another; empty without one."""
+    if not limits:
+        return ""
+    kept = describe_budget(Limits(**{name.removeprefix("max_"): value for name, value in limits.items()}))
+    others = " or ".join(f"--{name.replace('_', '-')} N" for name in limits)
+    return f"the run keeps its budget of {kept}; {others} gives another one, --no-budget none"
 
 
 def _other_sandbox(recorded: str | None, given: RunOptions, user: UserSettings) -> str:

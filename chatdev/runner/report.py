@@ -30,7 +30,7 @@ from chatdev.events import (
 )
 from chatdev.journal import Journal
 from chatdev.place import Place
-from chatdev.plain_values import describe_value
+from chatdev.plain_values import describe_value, fields_of
 from chatdev.runner.story import RunStory, RunUsage, describe_attempts, describe_ending, news_of
 from chatdev.runner.telemetry import LiveSpans
 from chatdev.safe_text import escape_markdown, sanitize
@@ -47,6 +47,15 @@ example or check confirms it. `stopped`: a budget is used up, and `resume` goes 
 
 
 @dataclass(slots=True)
+class PhaseRow:
+    """Cost and ending of one execution of a phase."""
+
+    ending: str = "unfinished"
+    rounds: int = 0
+    usage: RunUsage = field(default_factory=RunUsage)
+
+
+@dataclass(slots=True, repr=False)
 class Run:
     """One task through one company.
 
@@ -68,6 +77,18 @@ class Run:
     notes: list[str] = field(default_factory=list)
     change: str = ""
     """The files that differ from what was handed in, and in how many lines; the patch is `run/change.patch`."""
+
+    phases: Mapping[str, PhaseRow] = field(default_factory=dict)
+    """Executions of phases by place, in order."""
+
+    def __repr__(self) -> str:
+        return (f"<Run {self.folder.name}: {self.status}; {count_noun(len(self.software), 'file')}, "
+                f"{count_noun(self.usage.calls, 'call')}, {money(self.usage.cost)}>")
+
+    def _repr_html_(self) -> str:
+        from chatdev.runner.notebook import run_html
+
+        return run_html(self)
 
     @property
     def success(self) -> bool:
@@ -106,7 +127,7 @@ class RunLog:
             self.run.usage.add(event)
             if isinstance(event, Noted):
                 self.run.notes.append(event.text)
-            self.journal.append(event.kind, event.place, {k: v for k, v in event.to_dict().items() if k != "place"})
+            self.journal.append(event.kind, event.place, fields_of(event))  # its own slots: `place` is those of Event
         if self._listener:
             try:
                 self._listener(event)
@@ -129,11 +150,14 @@ class RunLog:
         """Say how the run ends."""
         self.run.status, self.run.reason, self.run.error = status, scrub(reason), error
 
-    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending) -> None:
-        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success."""
+    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending,
+               waited: float = 0.0) -> None:
+        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success.
+        `waited`: seconds for people, which count as none of its own."""
         run = self.run
         run.values, run.software, run.spent = values, Software(software), spent
-        run.usage.seconds = round(time.monotonic() - self._started, 3)
+        run.phases = phase_rows(self._events)
+        run.usage.seconds = round(time.monotonic() - self._started - waited, 3)
         try:
             write_file(run.folder / "run", "report.md", sanitize(report_markdown(self._events, run)).encode(
                 "utf-8", "replace"))
@@ -161,15 +185,6 @@ _ENTRIES = 20  # of a value
 _MOST_FILES = 200
 _PASSED = {True: "passed", False: "failed"}
 _PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
-
-
-@dataclass(slots=True)
-class PhaseRow:
-    """Cost and ending of one execution of a phase."""
-
-    ending: str = "unfinished"
-    rounds: int = 0
-    usage: RunUsage = field(default_factory=RunUsage)
 
 
 def report_markdown(events: Sequence[Event], run: Run) -> str:

@@ -16,6 +16,8 @@ from chatdev.events import (
     DraftJudged,
     Event,
     ModelCalled,
+    PersonAnswered,
+    PersonAsked,
     PhaseFinished,
     PhaseStarted,
     RunFinished,
@@ -94,7 +96,7 @@ _ENDINGS = {
     "rounds": "all rounds are used", "stuck": "it went in circles", "budget": "its budget is used up",
     "delivered": "delivered", "reflection": "concluded from the dialogue", "kept": "what was there stays",
     "value": "a default is taken", "observed": "what the tools said is taken", "failed": "no usable result",
-    "": "not finished",
+    "skipped": "left out, as nobody answered", "refused": "refused by a person", "": "not finished",
 }
 
 
@@ -192,6 +194,8 @@ class StepStory:
     verdicts: dict[str, ToolCalled] = field(default_factory=dict)
     """The newest that holds of what stands, by `feedback`, `guard` or `tool`."""
     newest: Uttered | None = None
+    waits: bool = False
+    """Whether a person is asked just now."""
 
     @property
     def who(self) -> str:
@@ -322,6 +326,8 @@ def _add_to_step(step: StepStory, event: Event) -> None:
             _hear_utterance(step, event)
         case DraftJudged():
             step.drafts.append(event)
+        case PersonAsked() | PersonAnswered():
+            step.waits = isinstance(event, PersonAsked)
         case DeliveryRefused():
             step.refused.append(event.reason)
             _forget_verdicts(step, [event.place])

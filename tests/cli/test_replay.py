@@ -61,11 +61,11 @@ def test_what_is_no_speed_is_refused(workshop: Shop, speed: str) -> None:
     assert "--speed" in outcome.err
 
 
-@pytest.mark.parametrize(("name", "words"), [
-    ("nowhere", "cannot read the journal"), ("stage", "cannot read the journal"),
-    ("stage/company.yaml", "not a JSON record")])
-def test_what_is_no_run_is_refused(workshop: Shop, name: str, words: str) -> None:
+@pytest.mark.parametrize(("name", "status", "words"), [
+    ("nowhere", 2, "there is no run and no journal at"), ("stage", 2, "is no run folder"),
+    ("stage/company.yaml", 5, "not a JSON record")])
+def test_what_is_no_run_is_refused(workshop: Shop, name: str, status: int, words: str) -> None:
     outcome = replay(workshop, workshop.folder / name)
-    assert outcome.status == 5
+    assert outcome.status == status
     assert words in outcome.err
     assert "Traceback" not in outcome.err
