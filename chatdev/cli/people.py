@@ -301,28 +301,30 @@ class Editing:
 
 def _show(question: PersonAsked, *, everything: bool) -> None:
     """Print what is asked."""
-    from chatdev.cli.console import layout_text
-
     head = f"━━ {question.place}  {'your turn' if question.asks == 'turn' else 'may this happen?'}"
     _tell(f"\n{click.style(head, fg='yellow', bold=True)}\n  {question.about}")
     if question.problem:
         told = f"Your edit cannot be used: {question.problem}\n{_GIVEN_BACK}"
-        _tell(click.style("\n".join(layout_text(told, everything=True)), fg="red"))
+        _tell(click.style(_plain_lines(told), fg="red"))
     _show_text(question, everything=everything)
 
 
 def _show_text(question: PersonAsked, *, everything: bool) -> None:
     """Print the text of a question; changes of files in colours."""
-    from chatdev.cli.console import layout_text
-
     lines = [line for line in question.text.splitlines() if not line.startswith(_OF_GIT)]
     shown = lines if everything else lines[:_SHOWN]
     in_patch = any(line.startswith("@@ ") for line in lines)
     for line in shown:
-        _tell(_paint(line) if in_patch and line[:1] in _PATCH else "\n".join(layout_text(line, everything=True)))
+        _tell(_paint(line) if in_patch and line[:1] in _PATCH else _plain_lines(line))
     if more := len(lines) - len(shown):
         command = ":show" if question.asks == "turn" else "s"
         _tell(click.style(f"    … {more} more lines, {command} shows them", dim=True))
+
+
+def _plain_lines(text: str) -> str:
+    from chatdev.cli.screen import layout_text
+
+    return "\n".join(line.plain for line in layout_text(text, everything=True))
 
 
 def _paint(line: str) -> str:
