@@ -19,11 +19,11 @@ EXIT_CODES = """\b
 Exit codes:
   0    success
   1    the run ended without success: its final test did not pass, or a phase ended without its solution
-  2    wrong input: company, setting, task, or no model configured
+  2    wrong input: company, setting, task, a folder that is no run, or no model configured
   3    a model call failed, also when repeated; the files written so far are kept
   4    a tool or the sandbox is missing or failed, or nothing confirms the software (status unjudged)
   5    the disk or the journal failed, or what the command prints or sends was not taken
-  6    a budget (--max-…) is used up; `chatdev resume` continues
+  6    a budget (--max-…) is used up; `chatdev resume` with a greater one continues
   7    `chatdev plc`: a property is neither proved nor refuted
   70   an error in chatdev itself
   130  stopped with Ctrl-C (143 by SIGTERM, 129 by SIGHUP); the files written so far are kept
@@ -42,6 +42,7 @@ OWN: Mapping[str, Command] = {
     "check": Command("chatdev.cli.company_commands:check_company", "Validate COMPANY, a name or a path."),
     "new": Command("chatdev.cli.new_commands:command", "Begin a company or a tool of your own."),
     "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
+    "completion": Command("chatdev.cli.completion:command", "Print the script that completes commands in a shell."),
     "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
     "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),
     "mcp": Command("chatdev.cli.mcp.command:command", "Offer companies and tools to coding agents, as an MCP server."),

@@ -7,7 +7,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import click
 
 from chatdev.cli.company_commands import ask_for_consent, show_namesake
 from chatdev.cli.console import Console
+from chatdev.cli.dry_run import show_rehearsal
 from chatdev.cli.outcome import interrupted_status, report_outcome
 from chatdev.cli.output import output_is_recorded
 from chatdev.cli.shared_options import (
@@ -28,18 +29,14 @@ from chatdev.cli.shared_options import (
     resumed_package_options,
     trust_option,
 )
-from chatdev.config.preview import Load, estimate, preview
-from chatdev.config.settings import default_model, user_settings
-from chatdev.engine.budget import count_noun, describe_spending, money
+from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ConfigError, ToolError
 from chatdev.events import Event
 from chatdev.runner import api
 from chatdev.runner.api import Company
-from chatdev.runner.options import InputValue, RunOptions, gather_inputs
-from chatdev.runner.plan import software_at
+from chatdev.runner.options import InputValue, RunOptions
 from chatdev.runner.report import Run, describe_usage
 from chatdev.runner.resources import describe_models, describe_unpriced
-from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.secrets import scrub
@@ -190,7 +187,8 @@ def print_json(event: Event) -> None:
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @otel_option
 @show_options
-@click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call no model, write nothing.")
+@click.option("--dry-run", is_flag=True,
+              help="Show a typical run and its cost (with --verbose its prompts); call no model, write nothing.")
 @click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
 @report_outcome
 def run(words: tuple[str, ...], **given: Any) -> int:
@@ -204,11 +202,10 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
     show = pop_show(given)
     options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
-                         trust=given["trust"])
+                         trust=given["trust"], software=software, language=given["language"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
-        _show_dry_run(company, task, inputs, software, given)
-        return 0
+        return show_rehearsal(company, task, options, quiet=show.quiet, verbose=show.verbose, as_json=show.json)
     return ask_for_consent(lambda: show.follow(
         lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given)))
 
@@ -287,34 +284,6 @@ def replay(path: Path, **given: Any) -> int:
     """Play a run again from its folder or journal, without any model, network or program."""
     show = pop_show(given, kept=given["warehouse"] is not None, replayed=path)
     return show.follow(lambda **seen: api.replay(path, **seen, **given))
-
-
-def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue], software: Path | None,
-                  options: Mapping[str, Any]) -> None:
-    """Print every phase's prompts, as far as they are known now, and the estimate."""
-    user = user_settings()
-    given = gather_inputs(company.config, task, inputs).visible
-    default = default_model(options["model"], options["base_url"], options["provider"], user=user)
-    prompts = preview(company.config, given, described_tools(company.config, KnownTools()), default=default,
-                      profiles=user.models, software=software_at(software).files, language=options["language"])
-    for shown in prompts:
-        click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
-        click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
-        if shown.tools:
-            click.echo(click.style("[tools]", dim=True))
-            for tool in shown.tools:
-                click.echo(f"{tool.name}: {tool.description} {json.dumps(tool.parameters)}")
-        rest = "" if shown.known else " (‹…› is not known yet)"
-        click.echo(f"{click.style(f'[opening{rest}]', dim=True)}\n{shown.opening}\n")
-    guess = estimate(company.config, prompts, default, user.models)
-    click.echo(click.style("estimate", bold=True))
-    click.echo(f"  at least  {_format_load(guess.least)}")
-    click.echo(f"  at most   {_format_load(guess.most) if guess.most else 'known only when it runs'}")
-
-
-def _format_load(load: Load) -> str:
-    return (f"{load.calls} calls, {load.prompt_tokens} tokens in, {load.completion_tokens} out, "
-            f"{money(load.cost)}")
 
 
 # `chatdev patch` and `chatdev apply`: what a run changed of software that was handed in.
