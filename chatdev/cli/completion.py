@@ -1,11 +1,12 @@
-"""`chatdev completion`: the script by which a shell completes commands and options."""
+"""`chatdev completion`: the script by which a shell completes commands and options, and the names of companies."""
 
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, get_completion_class
 
 from chatdev.cli.outcome import report_outcome
+from chatdev.errors import ChatDevError
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -26,3 +27,14 @@ def command(shell: str) -> int:
     group = click.get_current_context().find_root().command
     click.echo(found(group, {}, "chatdev", "_CHATDEV_COMPLETE").source())
     return 0
+
+
+def complete_company(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The companies whose names begin so, and the files and folders that the shell finds."""
+    from chatdev.config.load import company_folders
+
+    try:
+        names = [folder.name for folder in company_folders() if folder.name.startswith(incomplete)]
+    except ChatDevError:
+        names = []
+    return [*map(CompletionItem, names), CompletionItem(incomplete, type="file")]

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from chatdev.cli.company_commands import ask_for_consent, show_namesake
+from chatdev.cli.completion import complete_company
 from chatdev.cli.console import Console
 from chatdev.cli.dry_run import show_rehearsal
 from chatdev.cli.outcome import interrupted_status, report_outcome
@@ -160,7 +161,8 @@ def print_json(event: Event) -> None:
 @click.option("--task", help="What to build; @FILE reads it from a file.")
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
 @click.option("--org", help="Organisation, added after the name.")
-@click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
+@click.option("--company", "--config", default="chatdev", show_default=True, shell_complete=complete_company,
+              help="Name or path of the company.")
 @click.option("--model", help="Model of every role that has none of its own: a name, PROVIDER/NAME, `local`, or "
               "`local:FILE.gguf`.")
 @provider_option

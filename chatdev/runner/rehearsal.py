@@ -87,7 +87,7 @@ async def rehearse(company: Company, task: str, options: RunOptions) -> Rehearsa
         problem = run.reason if run.status in ("error", "stopped", "interrupted") else ""
         phases = _phases_of(events, model)
         known = {**run.values, **plan.inputs.visible, "software": plan.order.software}
-        left_out = _left_out(company.config, {one.phase for one in phases}, known, plan.equipment.role_models,
+        left_out = _other_phases(company.config, {one.phase for one in phases}, known, plan.equipment.role_models,
                              KnownTools(company.tools))
         return Rehearsal(company.config, plan.order.options["model"], phases, left_out, problem)
 
@@ -133,7 +133,7 @@ _VERDICTS: Sequence[Any] = ({"passed": True, "report": "", "examples": {"passed"
 _MOST_TRIED = 5000  # combinations of what the names of a condition may hold
 
 
-def _left_out(company: CompanyConfig, ran: set[str], known: Mapping[str, Any], role_models: RoleModels,
+def _other_phases(company: CompanyConfig, ran: set[str], known: Mapping[str, Any], role_models: RoleModels,
               tools: KnownTools) -> dict[str, str]:
     """The phases that did not run and may run in another run, with their conditions."""
     certain, given = {*company.inputs, "task", "inputs", "software"}, set[str]()
@@ -146,7 +146,7 @@ def _left_out(company: CompanyConfig, ran: set[str], known: Mapping[str, Any], r
             fixed = {one: known.get(one) for one in certain}
             if name not in ran and _may_run(step, company, fixed, given, role_models):
                 found[name] = step.when or ""
-            certain -= _changed_by(company.phases[name], known) if name in {*ran, *found} else set()
+            certain -= _opens_up(company.phases[name], known) if name in {*ran, *found} else set()
     return found
 
 
@@ -156,7 +156,7 @@ def _is_settled(step: ToolStep, tools: KnownTools, certain: set[str]) -> bool:
     return found.pure and names_read(found.reads if step.reads is None else step.reads) <= certain
 
 
-def _changed_by(phase: Phase, known: Mapping[str, Any]) -> set[str]:
+def _opens_up(phase: Phase, known: Mapping[str, Any]) -> set[str]:
     """The name that a phase leaves open; software that was handed in stays there."""
     return set() if phase.writes == "software" and known["software"] else {phase.writes}
 

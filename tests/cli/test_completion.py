@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -39,6 +40,13 @@ def test_commands_and_options_are_completed() -> None:
     assert {"resume", "replay"} <= set(completed("chatdev re"))
     assert "--dry-run" in completed("chatdev run --dr")
     assert completed("chatdev run --sandbox b") == ["bubblewrap"]
+
+
+def test_companies_are_completed_by_name(here: Path) -> None:
+    (here / "company_config" / "topical").mkdir(parents=True)
+    (here / "company_config" / "topical" / "company.yaml").touch()
+    assert completed("chatdev run --company top") == ["topical", "top", "top"]  # the last is for files
+    assert completed("chatdev check verilog")[0] == "verilogcoder"
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="bash is not installed")
