@@ -19,8 +19,8 @@ MCP = ["mcp>=2.3,<3", "anyio", "uvicorn"]
 OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1.45,<2", "protobuf"]
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "build", "wheel", "setuptools>=64",
-        "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema", "types-protobuf", "types-Pygments",
-        "psycopg[binary]", "rich", "simpy"]
+        "pexpect", "types-pexpect", "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema",
+        "types-protobuf", "types-Pygments", "psycopg[binary]", "rich", "simpy"]
 REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
 PROVE = ["pyverilog==1.3.0", "pywellen"]  # what make prove compares with
 

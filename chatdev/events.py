@@ -88,7 +88,8 @@ class PhaseStarted(Event):
 class PhaseFinished(Event):
     phase: str
     ending: str
-    """consensus · unchanged · feedback · rounds · stuck · budget · delivered · reflection · kept · value · failed"""
+    """consensus · unchanged · feedback · rounds · stuck · budget · skipped · refused · delivered · reflection · kept ·
+    value · failed"""
     rounds: int
     calls: int
 
@@ -181,6 +182,37 @@ class DeliveryApplied(Event):
 @dataclass(frozen=True, slots=True)
 class DeliveryRefused(Event):
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAsked(Event):
+    """A person is asked, and the step at `place` waits for the answer: a turn of a role that a person plays, or an
+    approval of what is about to happen."""
+
+    id: str
+    """The same whenever the same is asked at this place, so that an answer holds after a restart."""
+    asks: Literal["turn", "approval"] = "turn"
+    role: str = ""
+    """The role that the person plays, or whose work is to be approved; empty for a step without one."""
+    about: str = ""
+    """What it is, in one line."""
+    text: str = ""
+    """What the person reads: all that is new since they were asked last."""
+    edits: dict[str, str] = field(default_factory=dict)
+    """What may be edited before it is applied: texts by path, or by the name of the value. Empty: nothing."""
+    problem: str = ""
+    """Why the answer before could not be used; `edits` then has its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAnswered(Event):
+    """The answer to a `PersonAsked`, by its `id`."""
+
+    id: str
+    action: str = "say"
+    """say · accept · refuse · edit · skip (nobody could be asked)"""
+    text: str = ""
+    """What was said, or why it is refused."""
 
 
 @dataclass(frozen=True, slots=True)

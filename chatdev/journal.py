@@ -33,6 +33,7 @@ _LONGEST = 192 << 20  # bytes of a line: the first one holds the software to sta
 LARGEST_JOURNAL = 1 << 30
 """Bytes; a larger one is not read."""
 _PLENTY = 32 << 20  # bytes of a journal that may hold what it likes, and of anything but text in a larger one
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _TEXTS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 
 
@@ -66,10 +67,10 @@ class Journal:
         """Write one record; it is safe from a crash of this process at once, of the machine after `sync`."""
         time = self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         record = {"v": SCHEMA, "time": time, "kind": kind, "place": place, **values}
-        line = json.dumps(record, ensure_ascii=False, default=str)
+        line = _encode(record)
         if holds_secret(line):
             record = scrub_values(json.loads(line))
-            line = json.dumps(record, ensure_ascii=False)
+            line = _encode(record)
         data = line.encode("utf-8", "surrogatepass") + b"\n"
         if self._held is not None:
             self._held.append(data)

@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -55,6 +56,21 @@ def serve(connection: Connection, delay: float) -> None:
         connection.recv()
 
 
+@contextmanager
+def servers() -> Iterator[list[str]]:
+    """The addresses of a fake model that answers at once, and of one that takes its time, each in its process."""
+    begun = []
+    for delay in (0.0, DELAY):
+        here, there = multiprocessing.Pipe()
+        process = multiprocessing.Process(target=serve, args=(there, delay), daemon=True)
+        process.start()
+        begun.append((process, here, here.recv()))
+    yield [url for _, _, url in begun]
+    for process, here, _ in begun:
+        here.send(None)
+        process.join(5)
+
+
 def ours(folder: Path, url: str) -> Callable[[int], Awaitable[Any]]:
     """One dialogue by a company."""
     path = folder / "company.yaml"
@@ -72,7 +88,7 @@ def bare(url: str) -> Callable[[int], Awaitable[Any]]:
     """The same growing dialogue with nothing but the openai client."""
     import openai
 
-    client = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    client = openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, timeout=600)
 
     async def dialogue(number: int) -> None:
         messages: list[Any] = [{"role": "system", "content": "You talk."},
@@ -132,23 +148,14 @@ def child(way: str, quick: str, slow: str, count: str) -> None:
 
 def measure_all(rounds: int) -> dict[str, Any]:
     """All ways in turns."""
-    servers, urls = [], []
-    for delay in (0.0, DELAY):
-        here, there = multiprocessing.Pipe()
-        process = multiprocessing.Process(target=serve, args=(there, delay), daemon=True)
-        process.start()
-        servers.append((process, here))
-        urls.append(here.recv())
     rows = []
-    for count, number in itertools.product((MANY, MOST), range(rounds)):
-        for way in WAYS:
-            out = subprocess.run([sys.executable, "-m", "benchmarks.engine.overhead", "child", way, *urls, str(count)],
-                                 check=True, capture_output=True, text=True).stdout
-            rows.append({"way": way, "count": count, "round": number, **json.loads(out)})
-            print(rows[-1], flush=True)
-    for process, here in servers:
-        here.send(None)
-        process.join(5)
+    with servers() as urls:
+        for count, number in itertools.product((MANY, MOST), range(rounds)):
+            for way in WAYS:
+                command = [sys.executable, "-m", "benchmarks.engine.overhead", "child", way, *urls, str(count)]
+                out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                rows.append({"way": way, "count": count, "round": number, **json.loads(out)})
+                print(rows[-1], flush=True)
     return {"machine": machine(), "date": f"{datetime.now(UTC):%Y-%m-%d}", "rounds": rounds, "rows": rows}
 
 

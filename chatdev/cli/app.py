@@ -34,6 +34,7 @@ Exit codes:
 OWN: Mapping[str, Command] = {
     "run": Command("chatdev.cli.run_commands:run", "Let a company build TASK."),
     "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
+    "answer": Command("chatdev.cli.people:command", "Answer what a run asks a person."),
     "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
     "trace": Command("chatdev.cli.trace:command", "Send the spans of a run to an OTLP endpoint, or write them."),
     "patch": Command("chatdev.cli.run_commands:patch", "Print what a run changed of the software that was handed in."),

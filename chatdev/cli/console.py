@@ -98,15 +98,21 @@ class Console:
         self._waiting.append(event)
         return []
 
-    async def ask(self, distribution: str) -> bool:
-        """Ask whether a package may be installed; meanwhile the last line belongs to the question."""
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Meanwhile the terminal belongs to somebody else, such as a question to a person."""
         with self._live_line.pause():
             self._leave_floor()
             self._live_line.hidden = True
         try:
-            return await ask_person(distribution)
+            yield
         finally:
             self._live_line.hidden = self._floor is not None
+
+    async def ask(self, distribution: str) -> bool:
+        """Ask whether a package may be installed; meanwhile the last line belongs to the question."""
+        with self.paused():
+            return await ask_person(distribution)
 
     @singledispatchmethod
     def _show(self, event: Event) -> None:

@@ -20,6 +20,7 @@ from chatdev.cli.console import Console
 from chatdev.cli.dry_run import show_rehearsal
 from chatdev.cli.outcome import interrupted_status, report_outcome
 from chatdev.cli.output import output_is_recorded
+from chatdev.cli.people import PeopleConsole
 from chatdev.cli.shared_options import (
     budget_options,
     can_ask_person,
@@ -29,6 +30,7 @@ from chatdev.cli.shared_options import (
     read_text_argument,
     resumed_package_options,
     trust_option,
+    wait_option,
 )
 from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ConfigError, ToolError
@@ -56,7 +58,7 @@ _SHOW_OPTIONS = (
 @dataclass(frozen=True, slots=True)
 class Show:
     """How much of a run is shown. `kept`: its folder is there afterwards. `resumed` and `replayed`: as `Console` has
-    them."""
+    them. `waits`: for people who are not at the terminal."""
 
     quiet: bool
     json: bool
@@ -64,13 +66,17 @@ class Show:
     kept: bool = True
     resumed: bool = False
     replayed: Path | None = None
+    waits: bool = False
 
     def follow(self, run: Callable[..., Run]) -> int:
         """Call `run` with `on_event` and `ask` of `RunOptions`, show its end, and return the exit code. Raises the
         run's error."""
         with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
                      replayed=self.replayed) as console:
-            done = run(on_event=print_json if self.json else console, ask=console.ask if can_ask_person() else None)
+            here = can_ask_person() and not self.replayed
+            people = PeopleConsole(console, self.waits, quiet=self.quiet or self.json)
+            done = run(on_event=print_json if self.json else people, ask=console.ask if here else None,
+                       **({"answer": people.ask} if here else {}))
         if self.kept:
             output_is_recorded()
         if not self.json:
@@ -182,6 +188,10 @@ def print_json(event: Event) -> None:
               help="Give the roles tools of an MCP server, a program or an http(s) address (docs/mcp.md).")
 @click.option("--mcp-env", multiple=True, metavar="NAME=VARIABLE",
               help="A variable of yours that the server gets; an address gets it as its key.")
+@click.option("--human", multiple=True, metavar="ROLE", help="Play this role yourself (docs/people.md).")
+@click.option("--approve", multiple=True, metavar="PHASE|deliveries|tools",
+              help="Be asked before this phase, before each change of the software, or before each tool of a step.")
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
@@ -202,7 +212,8 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
-    show = pop_show(given)
+    company = company.with_people(given.pop("human"), given.pop("approve"))
+    show = pop_show(given, waits=given["wait"])
     options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
                          trust=given["trust"], software=software, language=given["language"])
     show.announce(describe_models(company.word, options))
@@ -251,6 +262,7 @@ def _input(given: str) -> tuple[str, str | Path]:
 @provider_option
 @click.option("--base-url", help="Another endpoint from here on.")
 @trust_option
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES),
               help="Where programs run. [default: bubblewrap, whatever it was before]")
 @resumed_package_options
@@ -267,7 +279,7 @@ def resume(folder: Path, **given: Any) -> int:
     An ACTIVITY is a place of the run's journal and report, such as code_review#1 or
     code_review#1/round-2/assistant.
     """
-    show = pop_show(given, resumed=given["task"] is None)
+    show = pop_show(given, resumed=given["task"] is None, waits=given["wait"])
     given["inputs"] = _inputs(given["inputs"])
     given["keep_budget"] = not given.pop("no_budget")
     if given["task"] is not None:

@@ -64,6 +64,11 @@ otel_option = click.option(
     help="Whether spans of the run are sent to an OTLP endpoint. [default: as the variables OTEL_… say]")
 
 
+wait_option = click.option(
+    "--wait", is_flag=True, help="Where nobody at this terminal answers for a person, wait for `chatdev answer DIR` or "
+    "a web view. [default: skip it, with a note]")
+
+
 def package_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--install` and `--runtime`, named as in `RunOptions`."""
     return install_option(_runtime_option(command))

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from chatdev.config.phases import Phase
+from chatdev.config.phases import Approve, Phase
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PromptProtocol
 from chatdev.config.templates import compile_expression
@@ -168,6 +168,8 @@ class ToolStep(Step):
     writes: str
     reads: list[str] | None = None
     """Long-term names handed to the tool; unset: the tool's own declaration."""
+    approve: Approve = None
+    """`before`: a person says whether the tool is called."""
 
     @property
     def name(self) -> str:

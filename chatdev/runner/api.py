@@ -23,6 +23,7 @@ from chatdev.runner.execute import execute
 from chatdev.runner.mcp_servers import add_servers
 from chatdev.runner.notebook import company_html
 from chatdev.runner.options import Options, ResumeChoices, RunOptions, run_options
+from chatdev.runner.people import people_sets
 from chatdev.runner.plan import RunPlan, learn_tools, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
 from chatdev.runner.report import Run
 from chatdev.runner.resources import Resources, open_resources
@@ -106,6 +107,18 @@ class Company:
         sets = [*self.source["sets"], *add_servers(self.config, servers, variables)]
         return Company.load(**{**self.source, "sets": sets}, tools=self.tools)
 
+    def with_people(self, human: Sequence[str], approve: Sequence[str] = ()) -> Company:
+        """The company, loaded again with people who play the roles `human` and approve of what `approve` names (see
+        `RunOptions`). Raises ConfigError with the nearest name."""
+        if not (human or approve):
+            return self
+        if not self.source:
+            raise ConfigError("a company that was built in Python has its people in its fields: `model: human` of a "
+                              "role, `approve: before` of a phase, a solution or a step with a tool")
+        whole = load_company(**{**self.source, "without": ()}, tools=KnownTools(self.tools))
+        sets = [*self.source["sets"], *people_sets(whole, human, approve)]
+        return Company.load(**{**self.source, "sets": sets}, tools=self.tools)
+
     @property
     def word(self) -> CompanyWord:
         """The company and its origin; a company built in Python counts as the caller's own."""
@@ -134,7 +147,9 @@ class Company:
         return self._session(task, options).events()
 
     def _session(self, task: str, options: Options) -> RunSession:
-        return RunSession(run_options(options), lambda resources: plan_run(self, task, resources), self.tools)
+        given = run_options(options)
+        company = self.with_people(given.human, given.approve)
+        return RunSession(given, lambda resources: plan_run(company, task, resources), self.tools)
 
 
 def _warnings(config: CompanyConfig, known: KnownTools) -> list[str]:
@@ -197,7 +212,15 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
     if task is None and since is None and (options.get("name") or options.get("warehouse")):
         raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
                           "--task or --from")
+<<<<<<< HEAD
     path, choices, rest = Path(folder), *_split_choices(options)
+=======
+    if options.get("human") or options.get("approve"):
+        raise ConfigError("who plays a role and what is approved is said when a run begins; start a new one")
+    rest: dict[str, Any] = {**options}
+    path, choices = Path(folder), ResumeChoices(**{one.name: rest.pop(one.name) for one in fields(ResumeChoices)
+                                                   if one.name in rest})
+>>>>>>> main
 
     def plan(resources: Resources) -> RunPlan:
         if task is not None:

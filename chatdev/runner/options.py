@@ -11,8 +11,9 @@ from typing import Any, Literal, Protocol, TypedDict
 
 from chatdev.config.schema import CompanyConfig, Input
 from chatdev.engine.budget import Budget
+from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ConfigError, WorkspaceError
-from chatdev.events import Event
+from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model
 from chatdev.llm.rate import RateLimit
 from chatdev.plain_file import read_named
@@ -161,6 +162,10 @@ def _suggest_nearest(name: str, known: Mapping[str, Any]) -> str:
 Ask = Callable[[str], bool | Awaitable[bool]]
 
 
+Given = PersonAnswer | str | None
+AnswerFunction = Callable[[PersonAsked], Given | Awaitable[Given]]
+
+
 class SpanTaker(Protocol):
     """An `opentelemetry.sdk.trace.export.SpanExporter`, or what has its methods."""
 
@@ -201,6 +206,10 @@ class Options(TypedDict, total=False):
     shared_budget: Budget | None
     on_event: Callable[[Event], None] | None
     otel: bool | SpanTaker | None
+    human: Sequence[str]
+    approve: Sequence[str]
+    answer: AnswerFunction | None
+    wait: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +268,17 @@ class RunOptions:
     otel: bool | SpanTaker | None = None
     """Whether spans are sent to an OTLP endpoint, or the OpenTelemetry exporter that takes them. Unset: as the standard
     variables OTEL_… say."""
+    human: Sequence[str] = ()
+    """Roles that people play."""
+    approve: Sequence[str] = ()
+    """What people approve of before it happens: names of phases, `deliveries` (all changes of the software), `tools`
+    (all steps that call one)."""
+    answer: AnswerFunction | None = None
+    """Answers for people, one question at a time: a text, a `PersonAnswer`, or None to leave the question to others. A
+    plain function is called in a thread of its own."""
+    wait: bool = False
+    """Whether the run waits for an answer that is left in its folder (`chatdev answer`, a web view); otherwise what
+    nobody answers is skipped, with a note."""
 
     @property
     def own_model(self) -> Model | None:

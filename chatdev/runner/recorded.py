@@ -73,18 +73,20 @@ class RecordedRun:
         """The journal at `path`, or of the run folder `path`. Raises JournalError when it is none, or damaged."""
         file = find_journal(path)
         records = tuple(read_journal(file))
-        kinds: dict[str, list[Mapping[str, Any]]] = {"Order": [], "Message": [], "Activity": []}
+        kinds: dict[str, list[Mapping[str, Any]]] = {"Order": [], "Message": []}
         for record in records:
             kinds.get(record["kind"], []).append(record)
         if not kinds["Order"]:
             raise JournalError(f"{file} does not say what the run was to do (it has no `Order`): it was stopped before "
                                "it began, or is no journal of a run; start the run anew")
+        finished: dict[str, Finished] = {}
         for number, record in enumerate(records, start=1):
-            check_line(record, file, number)
+            if done := check_line(record, file, number):
+                finished.pop(record["place"], None)  # of two at one place (the run was resumed differently) the newer
+                finished[record["place"]] = done
         try:
             return cls(file, Order.from_record(kinds["Order"][-1]),
-                       {record["hash"]: record["message"] for record in kinds["Message"]},
-                       _activities_by_place(kinds["Activity"]), records)
+                       {record["hash"]: record["message"] for record in kinds["Message"]}, finished, records)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise JournalError(f"{file}: a record lacks what belongs to it ({error!r}); the journal is "
                                "damaged") from error
@@ -162,16 +164,6 @@ def find_journal(path: Path) -> Path:
         raise ConfigError(f"{path} is no run folder: it has no run/ in it; give a folder of the warehouse, like "
                           "warehouse/Name-20260101120000, or a journal")
     return path / "run" / JOURNAL
-
-
-def _activities_by_place(records: list[Mapping[str, Any]]) -> dict[str, Finished]:
-    """By place, in the order of the journal; of two at one place (the run was resumed differently) the newer."""
-    found: dict[str, Finished] = {}
-    for record in records:
-        found.pop(record["place"], None)
-        found[record["place"]] = Finished(record["digest"], record["request"],
-                                           result_from_json(record["result"]))
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,60 +335,56 @@ def run_records(journal: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def check_line(record: Mapping[str, Any], journal: Path, number: int) -> None:
-    """Raise JournalError when the record in a line of the journal lacks what belongs to it."""
+def check_line(record: Mapping[str, Any], journal: Path, number: int) -> Finished | None:
+    """The activity in a line of the journal. Raises JournalError when the record lacks what belongs to it."""
     try:
-        check_record(record)
+        return check_record(record)
     except (KeyError, TypeError, ValueError) as error:
         raise JournalError(f"{journal}, line {number}: the record ({record['kind']!r:.40}) lacks what belongs to it "
                            f"({error!s:.200}); the journal is damaged") from error
 
 
-def check_record(record: Mapping[str, Any]) -> None:
-    """Raise KeyError, TypeError, ValueError or JournalError when a field is missing, or holds another kind of value."""
+def check_record(record: Mapping[str, Any]) -> Finished | None:
+    """The activity of a record that is one. Raises KeyError, TypeError, ValueError or JournalError when a field is
+    missing, or holds another kind of value."""
     check_depth(record, _DEEPEST)
     kind = record["kind"]
     if kind in KINDS:
         check_fields(KINDS[kind], record)
     for name, hint in _OWN_KINDS.get(kind, {}).items():
-        _check_field(record, name, hint)
-    if kind == "Activity":
-        _check_activity(record)
+        _check_field(record, name, _test_of(hint))
+    return _activity(record) if kind == "Activity" else None
 
 
 def check_fields(form: type, record: Mapping[str, Any]) -> None:
     """Raise KeyError or TypeError unless `record` holds what the dataclass `form` declares; what has a default may be
     missing."""
-    for name, (hint, required) in _fields(form).items():
+    for name, (fits, required) in _fields(form).items():
         if required or name in record:
-            _check_field(record, name, hint)
+            _check_field(record, name, fits)
 
 
-def _check_field(record: Mapping[str, Any], name: str, hint: Any) -> None:
-    if not _fits(record[name], hint):
+def _check_field(record: Mapping[str, Any], name: str, fits: Callable[[Any], bool]) -> None:
+    if not fits(record[name]):
         raise TypeError(f"{name}: {record[name]!r:.80}")
 
 
-def _check_activity(record: Mapping[str, Any]) -> None:
+def _activity(record: Mapping[str, Any]) -> Finished:
     """Of a model's reply it must be known who was asked what: that is counted and compared."""
-    request = record["request"]
-    if isinstance(result_from_json(record["result"]), Replied):
+    request, result = record["request"], result_from_json(record["result"])
+    if isinstance(result, Replied):
         model, messages = request["sampling"]["model"], request["messages"]
-        if not (isinstance(model, str) and _fits(messages, tuple[str, ...])):
+        if not (isinstance(model, str) and _test_of(tuple[str, ...])(messages)):
             raise TypeError(f"request: {request!r:.80}")
+    return Finished(record["digest"], request, result)
 
 
 @functools.cache
-def _fields(form: type) -> Mapping[str, tuple[Any, bool]]:
-    """The type of each field, and whether it has no default."""
+def _fields(form: type) -> Mapping[str, tuple[Callable[[Any], bool], bool]]:
+    """The test of each field's type, and whether it has no default."""
     hints = typing.get_type_hints(form)
-    return {field.name: (hints[field.name], field.default is field.default_factory is dataclasses.MISSING)
+    return {field.name: (_test_of(hints[field.name]), field.default is field.default_factory is dataclasses.MISSING)
             for field in dataclasses.fields(form)}
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    """Whether a JSON value is of the type that a field is declared with."""
-    return _test_of(hint)(value)
 
 
 @functools.cache

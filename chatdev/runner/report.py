@@ -29,6 +29,7 @@ from chatdev.events import (
 )
 from chatdev.journal import Journal
 from chatdev.place import Place
+from chatdev.plain_values import fields_of
 from chatdev.runner.telemetry import LiveSpans
 from chatdev.safe_text import escape_markdown, sanitize
 from chatdev.secrets import scrub
@@ -156,7 +157,7 @@ class RunLog:
             self.run.usage.add(event)
             if isinstance(event, Noted):
                 self.run.notes.append(event.text)
-            self.journal.append(event.kind, event.place, {k: v for k, v in event.to_dict().items() if k != "place"})
+            self.journal.append(event.kind, event.place, fields_of(event))  # its own slots: `place` is those of Event
         if self._listener:
             try:
                 self._listener(event)
@@ -179,12 +180,14 @@ class RunLog:
         """Say how the run ends."""
         self.run.status, self.run.reason, self.run.error = status, scrub(reason), error
 
-    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending) -> None:
-        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success."""
+    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending,
+               waited: float = 0.0) -> None:
+        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success.
+        `waited`: seconds for people, which count as none of its own."""
         run = self.run
         run.values, run.software, run.spent = values, Software(software), spent
         run.phases = phase_rows(self._events)
-        run.usage.seconds = round(time.monotonic() - self._started, 3)
+        run.usage.seconds = round(time.monotonic() - self._started - waited, 3)
         try:
             write_file(run.folder / "run", "report.md", sanitize(report_markdown(self._events, run)).encode(
                 "utf-8", "replace"))
