@@ -20,6 +20,7 @@ from chatdev.config.protocol import SOLUTION_MARKER
 from chatdev.config.schema import CompanyConfig, Step, ToolStep, walk
 from chatdev.config.settings import find_default_model
 from chatdev.config.templates import compile_expression
+from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ExpressionError
 from chatdev.events import Event, ModelCalled
 from chatdev.llm.base import Model, Reply, Request, Usage, model_name
@@ -28,7 +29,7 @@ from chatdev.llm.tokens import prompt_tokens
 from chatdev.mcp.servers import ToolServers
 from chatdev.origins import Origin, Sourced
 from chatdev.place import Place
-from chatdev.providers import NamedProvider
+from chatdev.providers import HUMAN, NamedProvider
 from chatdev.runner.execute import execute
 from chatdev.runner.options import RunOptions, gather_inputs
 from chatdev.runner.plan import NewFolder, RunPlan, refuse_oversize, software_at
@@ -78,7 +79,8 @@ class Rehearsal:
 
 async def rehearse(company: Company, task: str, options: RunOptions) -> Rehearsal:
     """The rehearsal of `company` on `task`. Raises ConfigError for what a run would refuse at once."""
-    async with open_resources(replace(options, on_event=None, model=None), company.tools) as resources:
+    played = replace(options, on_event=None, model=None, answer=lambda question: PersonAnswer("accept"))
+    async with open_resources(played, company.tools) as resources:
         model = _RehearsedModel(company.config, task)
         plan, events = _plan(company, task, options, resources, model), list[Event]()
         resources.options = replace(resources.options, on_event=events.append)
@@ -120,7 +122,8 @@ def _phases_of(events: Sequence[Event], model: _RehearsedModel) -> list[Rehearse
         if isinstance(event, ModelCalled):
             place = Place(event.place)
             row = found.setdefault(place.nearest_step, RehearsedPhase(place.nearest_step, place.step_name))
-            row.load += Load(1, event.prompt_tokens, event.completion_tokens, event.cost)
+            if event.model != HUMAN:
+                row.load += Load(1, event.prompt_tokens, event.completion_tokens, event.cost)
             row.requests.setdefault(place.speaker, model.asked[event.place])
     return list(found.values())
 

@@ -89,6 +89,15 @@ def test_nothing_is_started_asked_or_kept(here: Path, monkeypatch: pytest.Monkey
     assert list(here.iterdir()) == []
 
 
+def test_a_person_in_a_rehearsal_accepts_and_costs_nothing() -> None:
+    alone = Company.load("chatdev")
+    together = alone.with_people(["reviewer"], ["coding", "deliveries"])
+    found = rehearsed(together)
+    assert [one.phase for one in found.phases] == [one.phase for one in rehearsed(alone).phases]
+    assert found.problem == ""
+    assert found.load.calls == rehearsed(alone).load.calls - 2  # what the reviewer says
+
+
 def test_what_a_run_refuses_at_once_a_rehearsal_refuses() -> None:
     with pytest.raises(ConfigError, match="the task is empty"):
         rehearsed(Company.load("single"), "")
