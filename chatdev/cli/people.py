@@ -10,11 +10,11 @@ import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -41,7 +41,7 @@ _CUT = "---- what stands below this line is left out ----"
 _HOW = "Write your answer; an empty line (outside of ``` code) or Ctrl-D sends it."
 _COMMANDS = {"turn": ":accept  agree    :edit  use your editor    :show  all of it    Ctrl-D  skip",
              "approval": "[a]ccept [r]efuse [e]dit [s]how all, Ctrl-D leaves it undone"}
-_ALLOWED = {"a": "accept", "y": "accept", "r": "refuse", "n": "refuse", "e": "edit", "s": "show"}
+_WORDS = {"a": "accept", "y": "accept", "r": "refuse", "n": "refuse", "e": "edit", "s": "show"}
 
 
 class TerminalClosed(Exception):
@@ -97,20 +97,25 @@ class PersonAtTerminal:
     async def _approve(self, question: PersonAsked, editing: Editing) -> PersonAnswer:
         commands = _COMMANDS["approval"] if question.edits else _COMMANDS["approval"].replace("[e]dit ", "")
         while True:
-            line = (await self._line(f"  {commands} > ")).strip()
-            word, _, rest = line.partition(" ")
-            match _ALLOWED.get(word[:1].lower()) if word else None:
-                case "accept":
-                    return PersonAnswer("accept", rest.strip())
-                case "refuse":
-                    return PersonAnswer("refuse", rest.strip() or await self._reason())
-                case "edit" if question.edits:
-                    if files := await editing.change():
-                        return PersonAnswer("edit", files=files)
-                case "show":
-                    _show(question, everything=True)
-                case _:
-                    _tell("  Type a, r, e or s." if question.edits else "  Type a, r or s.")
+            word, _, rest = (await self._line(f"  {commands} > ")).strip().partition(" ")
+            if given := await self._decide(_WORDS.get(word[:1].lower(), ""), rest.strip(), question, editing):
+                return given
+
+    async def _decide(self, action: str, words: str, question: PersonAsked, editing: Editing) -> PersonAnswer | None:
+        """The answer that a command means; None where it gives none."""
+        match action:
+            case "accept":
+                return PersonAnswer("accept", words)
+            case "refuse":
+                return PersonAnswer("refuse", words or await self._reason())
+            case "edit" if question.edits:
+                files = await editing.change()
+                return PersonAnswer("edit", files=files) if files else None
+            case "show":
+                _show(question, everything=True)
+            case _:
+                _tell("  Type a, r, e or s." if question.edits else "  Type a, r or s.")
+        return None
 
     async def _reason(self) -> str:
         _tell("  Why? An empty line sends it.")
@@ -328,26 +333,32 @@ def _tell(text: str, *, nl: bool = True) -> None:
                    "approved, edit: NAME becomes what is in FILE.")
 @click.option("--question", "wanted", metavar="ID", help="Which question, where there are several.")
 @report_outcome
-def command(folder: Path, accept: bool, refuse: str | None, say: str | None, files: tuple[str, ...],
-            wanted: str | None) -> int:
+def command(folder: Path, wanted: str | None, **given: Any) -> int:
     """Answer what the run in DIR asks a person; without an answer, show the questions. A run that is not under way
     takes the answer when it is resumed. The first answer counts."""
     questions = [one for one in waiting(folder) if wanted in (None, one.id)]
-    if not (accept or refuse is not None or say is not None or files):
+    options = {name: value for name, value in given.items() if value not in (False, None, ())}
+    if not options:
         return _list(folder, questions)
-    if sum((accept, refuse is not None, say is not None, bool(files))) > 1:
+    if len(options) > 1:
         raise ConfigError("give one of --accept, --refuse, --say and --file")
+    question = _single(folder, questions, wanted)
+    ((option, value),) = options.items()
+    if not answer(folder, question.id, _OPTIONS[option](question, value)):
+        click.echo("somebody else answered first, and that answer counts", err=True)
+        return 1
+    click.echo(sanitize(f"answered: {question.about}"))
+    return 0
+
+
+def _single(folder: Path, questions: list[PersonAsked], wanted: str | None) -> PersonAsked:
+    """The only question. Raises ConfigError where there is none, or where one has to be named."""
     if not questions:
         raise ConfigError(f"the run in {folder} asks nothing now" + (f" by the name {wanted!r}" if wanted else ""))
     if len(questions) > 1:
         raise ConfigError(f"the run in {folder} asks {len(questions)} questions; name one: "
                           f"--question {' or '.join(one.id for one in questions)}")
-    given = PersonAnswer("accept") if accept else _given(questions[0], refuse if refuse is not None else say, files)
-    if not answer(folder, questions[0].id, given):
-        click.echo("somebody else answered first, and that answer counts", err=True)
-        return 1
-    click.echo(sanitize(f"answered: {questions[0].about}"))
-    return 0
+    return questions[0]
 
 
 def _list(folder: Path, questions: list[PersonAsked]) -> int:
@@ -362,18 +373,28 @@ def _list(folder: Path, questions: list[PersonAsked]) -> int:
     return 0
 
 
-def _given(question: PersonAsked, text: str | None, files: tuple[str, ...]) -> PersonAnswer:
-    """The answer that options mean."""
-    is_turn = question.asks == "turn"
-    if text is not None:
-        return PersonAnswer("say" if is_turn else "refuse", text)
-    named = [one.rpartition("=") for one in files]
-    if is_turn:
-        if len(files) > 1:
-            raise ConfigError("a turn is the text of one --file")
-        return PersonAnswer("say", read_text_file(Path(named[0][2]), "--file"))
-    only = next(iter(question.edits), "")
-    if not question.edits or (len(question.edits) > 1 and not all(name for name, _, _ in named)):
+def _from_text(question: PersonAsked, text: str) -> PersonAnswer:
+    return PersonAnswer("say" if question.asks == "turn" else "refuse", text)
+
+
+def _from_file(files: tuple[str, ...]) -> PersonAnswer:
+    if len(files) > 1:
+        raise ConfigError("a turn is the text of one --file")
+    return PersonAnswer("say", read_text_file(Path(files[0]), "--file"))
+
+
+def _from_files(question: PersonAsked, files: tuple[str, ...]) -> PersonAnswer:
+    """An edit with the texts of files; where a turn is to be taken, what the only one says."""
+    if question.asks == "turn":
+        return _from_file(files)
+    named = {name: read_text_file(Path(file), "--file") for name, _, file in (one.rpartition("=") for one in files)}
+    if len(question.edits) == 1 and [*named] == [""]:
+        named = {next(iter(question.edits)): named[""]}
+    if not question.edits or "" in named:
         raise ConfigError("say what is edited: --file NAME=FILE; what can be is: "
                           f"{', '.join(question.edits) or 'nothing'}")
-    return PersonAnswer("edit", files={name or only: read_text_file(Path(file), "--file") for name, _, file in named})
+    return PersonAnswer("edit", files=named)
+
+
+_OPTIONS: Mapping[str, Callable[[PersonAsked, Any], PersonAnswer]] = {
+    "accept": lambda _, __: PersonAnswer("accept"), "refuse": _from_text, "say": _from_text, "files": _from_files}

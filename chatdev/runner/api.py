@@ -204,10 +204,21 @@ async def aresume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
     return await resume_session(folder, **options).arun()
 
 
+def _refuse_misplaced(options: ChoiceOptions, *, is_new: bool) -> None:
+    """Raise ConfigError for options that belong to a new run, or to the beginning of one."""
+    if not is_new and (options.get("name") or options.get("warehouse")):
+        raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
+                          "--task or --from")
+    if options.get("human") or options.get("approve"):
+        raise ConfigError("who plays a role and what is approved is said when a run begins; start a new one")
+
+
 def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None,
                    tools: Sequence[ToolFunction] = (), **options: Unpack[ChoiceOptions]) -> RunSession:
     """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
-    _refuse_contradiction(task, since, options)
+    if task is not None and since is not None:
+        raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
+    _refuse_misplaced(options, is_new=task is not None or since is not None)
     path, choices, rest = Path(folder), *_split_choices(options)
 
     def plan(resources: Resources) -> RunPlan:
@@ -218,17 +229,6 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
         return plan_resume(path, choices, resources)
 
     return RunSession(run_options(rest), plan, make_tools(tools))
-
-
-def _refuse_contradiction(task: str | None, since: str | None, options: ChoiceOptions) -> None:
-    """Raise ConfigError for options of a resumed run that do not go together."""
-    if task is not None and since is not None:
-        raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
-    if task is None and since is None and (options.get("name") or options.get("warehouse")):
-        raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
-                          "--task or --from")
-    if options.get("human") or options.get("approve"):
-        raise ConfigError("who plays a role and what is approved is said when a run begins; start a new one")
 
 
 def _split_choices(options: ChoiceOptions) -> tuple[ResumeChoices, dict[str, Any]]:

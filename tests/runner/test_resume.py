@@ -120,7 +120,7 @@ def cut(folder: Path | None, size: int) -> None:
     os.truncate(folder / "run" / "journal.jsonl", size)
 
 
-@pytest.mark.parametrize("share", [0.4, 0.6, 0.9])
+@pytest.mark.parametrize("share", [0.5, 0.6, 0.9])
 def test_a_journal_that_lost_its_end_is_gone_on_with(workshop: Shop, share: float) -> None:
     whole = uninterrupted(workshop)
     assert whole.folder is not None
