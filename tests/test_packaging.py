@@ -146,11 +146,11 @@ def test_a_plain_checkout_runs_without_being_installed(checkout: Path, tmp_path:
     text = call([*run, "--help"], tmp_path)
     assert all(name in text for name in ("--task", "--name", "--org", "--company", "--config", "--model", "--path"))
     assert call([*run, "--version"], tmp_path) == f"chatdev, version {__version__}\n"
-    assert "estimate" in call([*run, "--task", "a clock", "--model", "local", "--dry-run"], tmp_path)
+    assert "a typical run of" in call([*run, "--task", "a clock", "--model", "local", "--dry-run"], tmp_path)
 
 
 def test_a_strangers_department_brings_commands_tools_and_rows(with_stranger: Install) -> None:
-    assert "  plant      Say what is known of tanks." in with_stranger.chatdev("--help")
+    assert re.search(r"^  plant +Say what is known of tanks\.$", with_stranger.chatdev("--help"), re.M)
     assert with_stranger.chatdev("plant", "fits", "3") == "yes\n"
     assert with_stranger.chatdev("plant", "fits", "300", status=1) == "no\n"
     assert "acme-plant 1.0: 1 company, 1 tool, 1 data set, 1 command" in with_stranger.chatdev("doctor", status=None)

@@ -42,6 +42,7 @@ TEST_NAME = 70  # characters, at which a name is too long
 MANY_FILES = 5  # above which a folder needs a README
 NO_README = {  # patterns of folders that need none, and why
     "srdd/tasks/*": "the categories of an area, all of one form; srdd/tasks/README.md speaks of them",
+    "docs/images": "pictures of pages; docs/README.md says what makes them",
     "srdd/easy/*": "the tasks of a set, all of one form; srdd/easy/README.md speaks of them",
 }
 TESTS = sorted((ROOT / "tests").rglob("*.py"))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +94,12 @@ async def _arguments(form: FormData, folder: Path) -> list[str]:
             arguments.append(f"--task=@{place}" if key == "task" else f"--input={key}=@{place}")
         elif spec.required:
             raise ConfigError(f"{key}: is needed: {spec.about or 'write something'}")
-    arguments += [f"--human={role}" for role in company.roles if f"human.{role}" in form]
-    arguments += [f"--approve={what}" for what in _APPROVALS if f"approve.{what}" in form]
-    return [*arguments, *_names(form), *(_budget(form, key) for key in _BUDGETS if _text(form, key))]
+    return [*arguments, *_people(form, company.roles), *_names(form), *_budgets(form)]
+
+
+def _people(form: FormData, roles: Iterable[str]) -> Iterator[str]:
+    yield from (f"--human={role}" for role in roles if f"human.{role}" in form)
+    yield from (f"--approve={what}" for what in _APPROVALS if f"approve.{what}" in form)
 
 
 async def _keep_input(form: FormData, key: str, spec: Input, place: Path) -> Path:
@@ -122,6 +125,10 @@ def _text(form: FormData, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def _budgets(form: FormData) -> Iterator[str]:
+    yield from (_budget(form, key) for key in _BUDGETS if _text(form, key))
+
+
 def _budget(form: FormData, key: str) -> str:
     value, is_whole = _text(form, key), key in ("max_calls", "max_tokens")
     if not _AMOUNT.fullmatch(value) or float(value) <= 0 or (is_whole and "." in value):
@@ -134,8 +141,9 @@ async def _keep_files(form: FormData, name: str, place: Path, *, many: bool) -> 
     files = [one for one in form.getlist(name) if isinstance(one, UploadFile) and (one.filename or one.size)]
     if files and not many:
         place = place.with_name(f"{place.name}{Path(files[0].filename or '').suffix[:10]}")
-        place.write_bytes(await files[0].read())
-    for file in files if many else ():
+        place.write_bytes(await files.pop(0).read())
+        return place
+    for file in files:
         target = place / safe_path(file.filename or "file")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(await file.read())
