@@ -30,6 +30,7 @@ _HEADERS = {"content-security-policy": POLICY, "x-content-type-options": "nosnif
             "cross-origin-opener-policy": "same-origin", "cross-origin-resource-policy": "same-origin",
             "x-frame-options": "DENY", "permissions-policy": "camera=(), microphone=(), geolocation=()"}
 _SAFE = ("GET", "HEAD")
+_REFUSED = 4403  # what a websocket is closed with
 _KEY = 32  # bytes
 
 
@@ -46,10 +47,13 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or have it answered."""
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             return
         request = HTTPConnection(scope)
-        refusal = self._refusal(request, scope["method"])
+        refusal = self._refusal(request, scope.get("method", "CONNECT"))
+        if refusal and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": _REFUSED})
+            return
         await (refusal or self._app)(scope, receive, _with_headers(send))
 
     def _refusal(self, request: HTTPConnection, method: str) -> Response | None:

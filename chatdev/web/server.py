@@ -19,8 +19,9 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
+from starlette.websockets import WebSocket
 
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.plain_values import load_json
@@ -30,6 +31,7 @@ from chatdev.web import history, launch
 from chatdev.web.guard import HOST, Guard, content_length
 from chatdev.web.record import RunRecord
 from chatdev.web.studies import Studies
+from chatdev.web.terminal import LONGEST_MESSAGE, Terminals, can_play
 from chatdev.web.views import RunView, experience, run_views
 from chatdev.web.warehouse import Warehouse
 
@@ -78,11 +80,12 @@ class View:
 
     warehouse: Warehouse
     studies: Studies
+    terminals: Terminals = field(default_factory=Terminals)
     _views_seen: dict[tuple[str, int], list[RunView]] = field(default_factory=dict)
     _known: list[RunView] = field(default_factory=list)
     _closing: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def routes(self) -> list[Route | Mount]:
+    def routes(self) -> list[BaseRoute]:
         """Paths and what answers them."""
         told: dict[str, Callable[[Request], Any]] = {
             "about": self._about, "runs": self._runs, "run": self._run, "events": self._events, "text": self._text,
@@ -94,6 +97,7 @@ class View:
         return [*(Route(f"/api/{name}", data(answer)) for name, answer in told.items()),
                 Route("/api/start", data(self._start), methods=["POST"]),
                 Route("/api/answer", data(self._answer), methods=["POST"]), Route("/api/live", self._live),
+                WebSocketRoute("/api/play", self._play),
                 Mount("/page", StaticFiles(directory=PAGE)),
                 Route("/api/{rest:path}", data(_nothing)), Route("/{rest:path}", _index)]
 
@@ -110,7 +114,8 @@ class View:
         return (self.studies.runs, name.removeprefix(OF_STUDY)) if name.startswith(OF_STUDY) else (self.warehouse, name)
 
     async def _about(self, _: Request) -> dict[str, Any]:
-        return {"version": __version__, "warehouse": str(self.warehouse.root)}
+        plays = await run_in_threadpool(can_play)
+        return {"version": __version__, "warehouse": str(self.warehouse.root), "plays": plays}
 
     async def _runs(self, request: Request) -> Any:
         asked = request.query_params
@@ -156,6 +161,15 @@ class View:
             if (found := await run_in_threadpool(runs.status, own_name)) != status:
                 status = found
                 yield f"event: status\ndata: {json.dumps(status)}\n\n"
+
+    async def _play(self, socket: WebSocket) -> None:
+        try:
+            runs, name = self._runs_of(socket.query_params.get("run", ""))
+            folder = runs.folder(name)
+        except ChatDevError:
+            await socket.close()
+            return
+        await self.terminals.serve(socket, folder)
 
     async def _text(self, request: Request) -> Any:
         asked = request.query_params
@@ -289,7 +303,8 @@ async def serve(view: View, listening: socket.socket, *, token: str, key: bytes)
     """Serve until it is cancelled."""
     threading.Thread(target=view.warehouse.read_all, daemon=True).start()
     app = Guard(Starlette(routes=view.routes()), port=listening.getsockname()[1], token=token, key=key)
-    server = Quiet(uvicorn.Config(app, log_config=None, lifespan="off", server_header=False, ws="none",
+    server = Quiet(uvicorn.Config(app, log_config=None, lifespan="off", server_header=False,
+                                           ws="websockets-sansio", ws_max_size=LONGEST_MESSAGE,
                                   timeout_graceful_shutdown=1))
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:

@@ -6,9 +6,10 @@ import { Dialogue } from "./dialogue.js";
 import { Questions } from "./people.js";
 import { SoftwareTab } from "./software.js";
 import { Story } from "./story.js";
+import { TerminalTab } from "./terminal.js";
 import { drawViews } from "./views.js";
 
-const TABS = [["talk", "Dialogue"], ["software", "Software"], ["charts", "Charts"], ["views", "Results"]];
+const TABS = [["talk", "Dialogue"], ["software", "Software"], ["charts", "Charts"], ["views", "Results"], ["terminal", "Try it"]];
 const BEAT = 350; // milliseconds between two steps of a replay that plays
 
 export async function runPage(main, { signal, parts: [run] }) {
@@ -39,6 +40,7 @@ class RunPage {
   close() {
     this.#listeners.abort();
     this.#unfollow();
+    this.#parts.screen.close();
     this.#stop();
     clearInterval(this.#ticker);
   }
@@ -107,6 +109,7 @@ class RunPage {
     p.software = el("div", { role: "tabpanel", id: "panel-software", "aria-labelledby": "tab-software", hidden: true });
     p.charts = el("div", { role: "tabpanel", id: "panel-charts", "aria-labelledby": "tab-charts", hidden: true });
     p.views = el("div", { role: "tabpanel", id: "panel-views", "aria-labelledby": "tab-views", hidden: true });
+    p.terminal = el("div", { role: "tabpanel", id: "panel-terminal", "aria-labelledby": "tab-terminal", hidden: true });
     p.filter = el("div.chips");
     p.questions = el("div.questions");
     p.now = el("div.now", { "aria-live": "off" });
@@ -116,7 +119,7 @@ class RunPage {
       el("div.timeline", { role: "group", "aria-label": "Replay" }, el("div.controls", {}, el("button.icon", { type: "button", "aria-label": "One event back", title: "Back (←)", onclick: () => this.#step(-1) }, "‹"), p.play, el("button.icon", { type: "button", "aria-label": "One event on", title: "On (→)", onclick: () => this.#step(1) }, "›")),
         el("div.track", {}, p.marks, p.slider), p.where, p.live),
       el("div.columns", {}, el("aside.side", { "aria-label": "Chain" }, el("details.chainbox", { open: matchMedia("(min-width: 60rem)").matches }, el("summary", {}, "Chain"), p.chain)),
-        el("div.content", {}, p.tabs, p.filter, p.talk, p.software, p.charts, p.views, p.questions, p.now)));
+        el("div.content", {}, p.tabs, p.filter, p.talk, p.software, p.charts, p.views, p.terminal, p.questions, p.now)));
     p.slider.addEventListener("input", () => { this.#stop(); this.#go(Number(p.slider.value)); });
     p.play.addEventListener("click", () => this.#toggle());
     p.live.addEventListener("click", () => { this.#stop(); this.#reading = false; this.#go(this.#story.length, { following: true }); });
@@ -124,6 +127,7 @@ class RunPage {
     this.#parts.dialogue = new Dialogue(p.talk, this.#story, this.#run, found.plan);
     this.#parts.people = new Questions(p.questions, this.#run);
     this.#parts.files = new SoftwareTab(p.software, this.#run);
+    this.#parts.screen = new TerminalTab(p.terminal, this.#run);
     this.#reading = !["running", "waiting"].includes(found.status);
   }
 
@@ -156,6 +160,8 @@ class RunPage {
       p.files.draw(this.#position === this.#story.length ? NaN : event?.ms, this.#story.items.filter((item) => item.type === "delivery" || item.type === "end").length);
     } else if (this.#tab === "views") {
       drawViews(p.views, this.#run);
+    } else if (this.#tab === "terminal") {
+      p.screen.draw();
     } else {
       drawCharts(p.charts, this.#story, this.#position);
     }
