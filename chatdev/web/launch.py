@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -94,9 +94,14 @@ async def _arguments(form: FormData, folder: Path) -> list[str]:
             arguments.append(f"--task=@{place}" if key == "task" else f"--input={key}=@{place}")
         elif spec.required:
             raise ConfigError(f"{key}: is needed: {spec.about or 'write something'}")
-    arguments += [f"--human={role}" for role in company.roles if f"human.{role}" in form]
-    arguments += [f"--approve={what}" for what in _APPROVALS if f"approve.{what}" in form]
-    return [*arguments, *_names(form), *(_budget(form, key) for key in _BUDGETS if _text(form, key))]
+    return [*arguments, *_people(form, company.roles), *_names(form),
+            *(_budget(form, key) for key in _BUDGETS if _text(form, key))]
+
+
+def _people(form: FormData, roles: Iterable[str]) -> Iterator[str]:
+    """The roles that the user plays, and what they approve of."""
+    yield from (f"--human={role}" for role in roles if f"human.{role}" in form)
+    yield from (f"--approve={what}" for what in _APPROVALS if f"approve.{what}" in form)
 
 
 async def _keep_input(form: FormData, key: str, spec: Input, place: Path) -> Path:
@@ -132,11 +137,11 @@ def _budget(form: FormData, key: str) -> str:
 async def _keep_files(form: FormData, name: str, place: Path, *, many: bool) -> Path:
     """Where the files of a field were put; a picture keeps its ending, by which its kind is known."""
     files = [one for one in form.getlist(name) if isinstance(one, UploadFile) and (one.filename or one.size)]
-    if files and not many:
-        place = place.with_name(f"{place.name}{Path(files[0].filename or '').suffix[:10]}")
-        place.write_bytes(await files[0].read())
-    for file in files if many else ():
-        target = place / safe_path(file.filename or "file")
+    if not many:
+        files = files[:1]
+        place = place.with_name(f"{place.name}{Path(files[0].filename or '').suffix[:10]}") if files else place
+    for file in files:
+        target = place / safe_path(file.filename or "file") if many else place
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(await file.read())
     return place
