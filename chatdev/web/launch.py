@@ -136,7 +136,7 @@ def _budget(form: FormData, key: str) -> str:
 
 async def _keep_files(form: FormData, name: str, place: Path, *, many: bool) -> Path:
     """Where the files of a field were put; a picture keeps its ending, by which its kind is known."""
-    files = [one for one in form.getlist(name) if isinstance(one, UploadFile) and (one.filename or one.size)]
+    files = list(_uploads(form, name))
     if not many:
         files = files[:1]
         place = place.with_name(f"{place.name}{Path(files[0].filename or '').suffix[:10]}") if files else place
@@ -145,6 +145,11 @@ async def _keep_files(form: FormData, name: str, place: Path, *, many: bool) -> 
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(await file.read())
     return place
+
+
+def _uploads(form: FormData, name: str) -> Iterator[UploadFile]:
+    """The files of a field; a browser sends one without a name where none was chosen."""
+    return (one for one in form.getlist(name) if isinstance(one, UploadFile) and (one.filename or one.size))
 
 
 async def _wait_for_folder(process: subprocess.Popen[bytes], folder: Path) -> str:
