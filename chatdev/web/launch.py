@@ -94,10 +94,12 @@ async def _arguments(form: FormData, folder: Path) -> list[str]:
             arguments.append(f"--task=@{place}" if key == "task" else f"--input={key}=@{place}")
         elif spec.required:
             raise ConfigError(f"{key}: is needed: {spec.about or 'write something'}")
-    return [*arguments, *_people(form, company.roles), *_names(form), *_budgets(form)]
+    return [*arguments, *_people(form, company.roles), *_names(form),
+            *(_budget(form, key) for key in _BUDGETS if _text(form, key))]
 
 
 def _people(form: FormData, roles: Iterable[str]) -> Iterator[str]:
+    """The roles that the user plays, and what they approve of."""
     yield from (f"--human={role}" for role in roles if f"human.{role}" in form)
     yield from (f"--approve={what}" for what in _APPROVALS if f"approve.{what}" in form)
 
@@ -125,10 +127,6 @@ def _text(form: FormData, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _budgets(form: FormData) -> Iterator[str]:
-    yield from (_budget(form, key) for key in _BUDGETS if _text(form, key))
-
-
 def _budget(form: FormData, key: str) -> str:
     value, is_whole = _text(form, key), key in ("max_calls", "max_tokens")
     if not _AMOUNT.fullmatch(value) or float(value) <= 0 or (is_whole and "." in value):
@@ -138,16 +136,20 @@ def _budget(form: FormData, key: str) -> str:
 
 async def _keep_files(form: FormData, name: str, place: Path, *, many: bool) -> Path:
     """Where the files of a field were put; a picture keeps its ending, by which its kind is known."""
-    files = [one for one in form.getlist(name) if isinstance(one, UploadFile) and (one.filename or one.size)]
-    if files and not many:
-        place = place.with_name(f"{place.name}{Path(files[0].filename or '').suffix[:10]}")
-        place.write_bytes(await files.pop(0).read())
-        return place
+    files = list(_uploads(form, name))
+    if not many:
+        files = files[:1]
+        place = place.with_name(f"{place.name}{Path(files[0].filename or '').suffix[:10]}") if files else place
     for file in files:
-        target = place / safe_path(file.filename or "file")
+        target = place / safe_path(file.filename or "file") if many else place
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(await file.read())
     return place
+
+
+def _uploads(form: FormData, name: str) -> Iterator[UploadFile]:
+    """The files of a field; a browser sends one without a name where none was chosen."""
+    return (one for one in form.getlist(name) if isinstance(one, UploadFile) and (one.filename or one.size))
 
 
 async def _wait_for_folder(process: subprocess.Popen[bytes], folder: Path) -> str:

@@ -15,6 +15,8 @@ from tests.support.chat_server import ChatServer
 from tests.support.shop import KEY
 from tests.support.viewer import Answered, Viewer, running_viewer
 
+pytestmark = pytest.mark.xdist_group("web_launch")  # one server and one browser for all of them
+
 PROGRAM = program("print('started from a form')")
 EDGE = "----a-boundary"
 

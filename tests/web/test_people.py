@@ -21,6 +21,8 @@ from tests.support.pages import violations
 from tests.support.processes import start_program
 from tests.support.viewer import Viewer, running_viewer
 
+pytestmark = pytest.mark.xdist_group("web_people")  # one server and one browser for all of them
+
 REVIEW = {**CHANGE, "opens": "instructor", "concludes": "instructor"}
 REPLIES = {"write#1/round-1/assistant": "<SOLUTION>\n" + program(),
            "review#1/round-1/assistant": program("print('hello world')"),

@@ -20,6 +20,8 @@ from chatdev.web.record import TEXT, RunRecord
 from chatdev.web.warehouse import Warehouse
 from tests.support.viewer import Viewer, long_run, running_viewer, write_journal
 
+pytestmark = pytest.mark.xdist_group("web_server")  # one server and one browser for all of them
+
 STARTED = RunStarted("", "acme", "One", "warehouse/One", {"task": "Count the ships."})
 
 

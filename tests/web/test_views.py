@@ -16,6 +16,8 @@ from chatdev.web.views import RunView, run_views
 from tests.support.pages import open_at, violations
 from tests.support.viewer import Viewer, running_viewer, write_journal
 
+pytestmark = pytest.mark.xdist_group("web_views")  # one server and one browser for all of them
+
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>top.document.title="taken"</script></svg>'
 UNSAFE = """FUNCTION_BLOCK Pump
 VAR_INPUT Low : BOOL; High : BOOL; END_VAR

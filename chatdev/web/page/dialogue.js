@@ -2,7 +2,8 @@
 import { ask, count, duration, el, fill, money, problem, short, title, visible, whole } from "./dom.js";
 import { codeBlock, prose, wholeText } from "./code.js";
 
-const WINDOW = 60; // items
+const WINDOW = 60; // items of a run that is read from its beginning
+const TAIL = 30; // items before the position of the slider
 
 export class Dialogue {
   #box;
@@ -12,7 +13,7 @@ export class Dialogue {
   #story;
   #run;
   #plan = new Map();
-  #shown = WINDOW;
+  #moreShown = 0;
 
   constructor(element, story, run, plan) {
     this.#box = element;
@@ -26,7 +27,7 @@ export class Dialogue {
   // The items before `position`, of the step `chosen` where one is; `reading`: from the beginning, else the last ones.
   draw(position, chosen, reading) {
     const items = this.#story.items.filter((item) => item.at < position && (!chosen || item.where === chosen || item.where.startsWith(`${chosen}/`)));
-    const visibleItems = reading ? items.slice(0, this.#shown) : items.slice(-this.#shown);
+    const visibleItems = reading ? items.slice(0, WINDOW + this.#moreShown) : items.slice(-TAIL - this.#moreShown);
     const wanted = visibleItems.map((item) => this.#element(item, position));
     let at = this.#list.firstChild;
     const keep = new Set(wanted);
@@ -36,13 +37,11 @@ export class Dialogue {
     }
     while (at) { const next = at.nextSibling; at.remove(); at = next; }
     const left = items.length - visibleItems.length;
-    const button = left > 0 ? el("button.quiet", { type: "button", onclick: () => { this.#shown += 200; this.draw(position, chosen, reading); } }, `Show ${whole(Math.min(left, 200))} ${reading ? "more" : "earlier"} of ${whole(left)}`) : null;
+    const button = left > 0 ? el("button.quiet", { type: "button", onclick: () => { this.#moreShown += 200; this.draw(position, chosen, reading); } }, `Show ${whole(Math.min(left, 200))} ${reading ? "more" : "earlier"} of ${whole(left)}`) : null;
     fill(this.#more, button);
     if (reading) this.#box.append(this.#more); else this.#box.prepend(this.#more);
     if (!items.length) fill(this.#list, el("p.empty", {}, chosen ? "Nothing was said in this step yet." : "Nothing has happened yet."));
   }
-
-  reset() { this.#shown = WINDOW; }
 
   // The last thing that is shown.
   get end() { return this.#list.lastElementChild; }

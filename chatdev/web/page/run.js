@@ -152,7 +152,7 @@ class RunPage {
   #drawTab() {
     const p = this.#parts;
     if (this.#tab === "talk") {
-      const atEnd = !this.#reading && (window.innerHeight + window.scrollY > document.documentElement.scrollHeight - 160 || !this.#following);
+      const atEnd = !this.#reading && (!this.#following || window.innerHeight + window.scrollY > document.documentElement.scrollHeight - 160);
       p.dialogue.draw(this.#position, this.#chosen, this.#reading);
       if (atEnd) p.dialogue.end?.scrollIntoView({ block: "nearest" });
     } else if (this.#tab === "software") {

@@ -27,10 +27,12 @@ export async function startPage(main, { go, signal }) {
   let most = 0;
 
   async function choose() {
+    const wanted = company.value;
     submit.disabled = true;
     fill(fields, el("p.soft", {}, "Loading …"));
     try {
-      const found = await ask("company", { name: company.value }, { signal });
+      const found = await ask("company", { name: wanted }, { signal });
+      if (company.value !== wanted) return; // another one was chosen meanwhile
       most = found.most;
       fill(about, found.about);
       fill(people, found.roles.map((role) => el("label", {}, el("input", { type: "checkbox", name: `human.${role.name}` }), role.title)));
