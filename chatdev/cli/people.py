@@ -10,6 +10,7 @@ import shlex
 import shutil
 import signal
 import tempfile
+import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ _GIVEN_BACK = "Edit it again (what you wrote is there), or accept what was deliv
 _PATCH = {"+": "green", "-": "red", "@": "cyan", " ": ""}  # the colours of its lines
 _OF_GIT = ("diff --git ", "index ", "new file mode ")
 _SHOWN = 40  # lines of a question, unless all of it is wanted
+_WIDEST = 100  # columns; longer lines are hard to read
 _PASTE = 0.05  # seconds within which the next line of what is pasted comes
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)")  # of keys that write no character
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -300,29 +302,28 @@ class Editing:
 
 
 def _show(question: PersonAsked, *, everything: bool) -> None:
-    """Print what is asked."""
-    from chatdev.cli.console import layout_text
-
+    """Print what is asked; changes of files in colours."""
     head = f"━━ {question.place}  {'your turn' if question.asks == 'turn' else 'may this happen?'}"
     _tell(f"\n{click.style(head, fg='yellow', bold=True)}\n  {question.about}")
     if question.problem:
         told = f"Your edit cannot be used: {question.problem}\n{_GIVEN_BACK}"
-        _tell(click.style("\n".join(layout_text(told, everything=True)), fg="red"))
-    _show_text(question, everything=everything)
-
-
-def _show_text(question: PersonAsked, *, everything: bool) -> None:
-    """Print the text of a question; changes of files in colours."""
-    from chatdev.cli.console import layout_text
-
+        _tell(click.style("\n".join(map(_wrap, told.splitlines())), fg="red"))
     lines = [line for line in question.text.splitlines() if not line.startswith(_OF_GIT)]
     shown = lines if everything else lines[:_SHOWN]
     in_patch = any(line.startswith("@@ ") for line in lines)
     for line in shown:
-        _tell(_paint(line) if in_patch and line[:1] in _PATCH else "\n".join(layout_text(line, everything=True)))
+        _tell(_paint(line) if in_patch and line[:1] in _PATCH else _wrap(line))
     if more := len(lines) - len(shown):
         command = ":show" if question.asks == "turn" else "s"
         _tell(click.style(f"    … {more} more lines, {command} shows them", dim=True))
+
+
+def _wrap(line: str) -> str:
+    """The line with an indent, in as many lines as the terminal needs."""
+    columns = max(20, min(_WIDEST, shutil.get_terminal_size().columns))
+    indent = "    " + " " * min(len(line) - len(line.lstrip()), columns // 2)
+    return "\n".join(textwrap.wrap(line.strip(), columns, initial_indent=indent, subsequent_indent=indent,
+                                   break_on_hyphens=False))
 
 
 def _paint(line: str) -> str:
