@@ -310,9 +310,8 @@ def _show(question: PersonAsked, *, everything: bool) -> None:
         _tell(click.style("\n".join(map(_wrap, told.splitlines())), fg="red"))
     lines = [line for line in question.text.splitlines() if not line.startswith(_OF_GIT)]
     shown = lines if everything else lines[:_SHOWN]
-    in_patch = any(line.startswith("@@ ") for line in lines)
-    for line in shown:
-        _tell(_paint(line) if in_patch and line[:1] in _PATCH else _wrap(line))
+    lay_out = _paint if any(line.startswith("@@ ") for line in lines) else _wrap
+    _tell("\n".join(map(lay_out, shown)))
     if more := len(lines) - len(shown):
         command = ":show" if question.asks == "turn" else "s"
         _tell(click.style(f"    … {more} more lines, {command} shows them", dim=True))
@@ -327,6 +326,9 @@ def _wrap(line: str) -> str:
 
 
 def _paint(line: str) -> str:
+    """A line of a change in its colour; another one as it is laid out elsewhere."""
+    if line[:1] not in _PATCH:
+        return _wrap(line)
     colour = _PATCH[line[:1]]
     return f"    {click.style(line, fg=colour) if colour else line}"
 
