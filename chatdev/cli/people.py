@@ -10,7 +10,6 @@ import shlex
 import shutil
 import signal
 import tempfile
-import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome
+from chatdev.cli.screen import layout_text
 from chatdev.cli.shared_options import can_ask_person, read_text_file
 from chatdev.engine.people import CONTROL
 from chatdev.errors import ConfigError
@@ -37,7 +37,6 @@ _GIVEN_BACK = "Edit it again (what you wrote is there), or accept what was deliv
 _PATCH = {"+": "green", "-": "red", "@": "cyan", " ": ""}  # the colours of its lines
 _OF_GIT = ("diff --git ", "index ", "new file mode ")
 _SHOWN = 40  # lines of a question, unless all of it is wanted
-_WIDEST = 100  # columns; longer lines are hard to read
 _PASTE = 0.05  # seconds within which the next line of what is pasted comes
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)")  # of keys that write no character
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -307,28 +306,24 @@ def _show(question: PersonAsked, *, everything: bool) -> None:
     _tell(f"\n{click.style(head, fg='yellow', bold=True)}\n  {question.about}")
     if question.problem:
         told = f"Your edit cannot be used: {question.problem}\n{_GIVEN_BACK}"
-        _tell(click.style("\n".join(map(_wrap, told.splitlines())), fg="red"))
+        _tell(click.style(_lay_out(told), fg="red"))
     lines = [line for line in question.text.splitlines() if not line.startswith(_OF_GIT)]
     shown = lines if everything else lines[:_SHOWN]
-    lay_out = _paint if any(line.startswith("@@ ") for line in lines) else _wrap
-    _tell("\n".join(map(lay_out, shown)))
+    is_change = any(line.startswith("@@ ") for line in lines)
+    _tell("\n".join(map(_paint, shown)) if is_change else _lay_out("\n".join(shown)))
     if more := len(lines) - len(shown):
         command = ":show" if question.asks == "turn" else "s"
         _tell(click.style(f"    … {more} more lines, {command} shows them", dim=True))
 
 
-def _wrap(line: str) -> str:
-    """The line with an indent, in as many lines as the terminal needs."""
-    columns = max(20, min(_WIDEST, shutil.get_terminal_size().columns))
-    indent = "    " + " " * min(len(line) - len(line.lstrip()), columns // 2)
-    return "\n".join(textwrap.wrap(line.strip(), columns, initial_indent=indent, subsequent_indent=indent,
-                                   break_on_hyphens=False))
+def _lay_out(text: str) -> str:
+    return "\n".join(line.plain for line in layout_text(text, everything=True))
 
 
 def _paint(line: str) -> str:
     """A line of a change in its colour; another one as it is laid out elsewhere."""
     if line[:1] not in _PATCH:
-        return _wrap(line)
+        return _lay_out(line)
     colour = _PATCH[line[:1]]
     return f"    {click.style(line, fg=colour) if colour else line}"
 

@@ -176,7 +176,7 @@ class ModelCalls:
 
     def _note(self, message: Message) -> str:
         """The digest of a message that is new in the phase; the journal has it from now on."""
-        found, plain = _journaled(message)
+        found, plain = _journal_form(message)
         self._digests[message] = found
         self.context.activities.journal.message(found, plain)
         return found
@@ -212,7 +212,7 @@ class StreamedReply:
 
 
 @lru_cache(maxsize=32)  # a phase that is entered again has the system messages that it had
-def _journaled(message: Message) -> tuple[str, dict[str, Any]]:
+def _journal_form(message: Message) -> tuple[str, dict[str, Any]]:
     """A message's digest, and the message as the journal keeps it."""
     plain = _message_to_json(message)
     return digest(plain), plain

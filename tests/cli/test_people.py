@@ -134,7 +134,7 @@ def test_a_person_reviews_what_the_bundled_company_makes(tmp_path: Path, chat_se
         terminal.expect("You play the Code Reviewer; the other side is the Programmer")
         terminal.expect(YOU)
         terminal.sendline("What does add do?\n")
-        assert "success" in end(terminal)
+        assert "✓ Done in" in end(terminal)
     asked = [request for request in chat_server.requests if request.headers["X-ChatDev-Activity"] == first]
     assert "What does add do?" in str(asked[0].body["messages"])
     assert "The sum." in desk.program
