@@ -23,7 +23,8 @@ from chatdev.version import __version__
 from tests.support.chat_server import ChatServer
 from tests.support.checkout import MODULES, ROOT, imported
 
-SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev", "company_config", "srdd"]
+SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev_chain.py", "chatdev",
+           "company_config", "srdd"]
 DATA_FOLDERS = ["company_config", "srdd"]
 
 pytestmark = pytest.mark.xdist_group("packaging")  # one worker, so that everything is installed once

@@ -233,7 +233,7 @@ def check_pool(place: str, company: CompanyConfig) -> None:
     _read_pool(place, ProcessCompany.of(company).default)
 
 
-@tool(reads=(), places={"pool": PlaceInput(DEFAULT_POOL, check_pool)})
+@tool(reads=(), pure=True, places={"pool": PlaceInput(DEFAULT_POOL, check_pool)})
 def recall(context: ToolContext) -> dict[str, Any]:
     """Gather what is known of processes: the input `experience`, else the user's pool, else the one that the company
     comes with, else its author's examples.
@@ -272,7 +272,7 @@ def check(context: ToolContext) -> Verdict:
                    {"instance": list(instance), "refused": [*before, refused] if faults else before})
 
 
-@tool(reads=("proposal?",))
+@tool(reads=("proposal?",), pure=True)
 def choose(context: ToolContext) -> list[str]:
     """Choose the process that is run: the input `process`, else what was proposed if that can be run, else the default
     one. A given process that cannot be run is an error."""
@@ -283,7 +283,7 @@ def choose(context: ToolContext) -> list[str]:
             raise ToolError(f"the input `process` cannot be run: {'; '.join(fault.describe() for fault in faults)}")
         return list(instance)
     proposal = context.values.get("proposal") or {}
-    return list(proposal["instance"] if proposal.get("passed") else company.default)
+    return list((proposal.get("passed") and proposal.get("instance")) or company.default)
 
 
 def _company(context: ToolContext) -> ProcessCompany:

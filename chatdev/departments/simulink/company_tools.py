@@ -49,7 +49,7 @@ WRITERS = ("builder", "agents", "tool")
 _MOST = 30  # differences that agents read
 
 
-@tool(name="simulink.given")
+@tool(name="simulink.given", pure=True)
 def read_inputs(context: ToolContext) -> dict[str, Any]:
     """Read what the user hands in beside a picture and words: `investigation` of a model or a list of blocks with
     connections, `model` (the text form of the model that is to be changed), `blocks` of a list without connections.
@@ -74,7 +74,7 @@ def read_inputs(context: ToolContext) -> dict[str, Any]:
     return found
 
 
-@tool()
+@tool(pure=True)
 def guide(context: ToolContext) -> dict[str, Any]:
     """What agents need to know: `names` of all blocks (with their looks where there is a picture), and the `functions`
     and the shape of a `program` that builds a model."""
@@ -84,7 +84,7 @@ def guide(context: ToolContext) -> dict[str, Any]:
             "program": render_file(folder / "program.j2", model="model_name")}
 
 
-@tool(reads=("seen?", "given?"), name="simulink.requested")
+@tool(reads=("seen?", "given?"), name="simulink.requested", pure=True)
 def list_requested(context: ToolContext) -> list[dict[str, Any]]:
     """The blocks that are to be described: those that were seen, those of the user's list or model. Ends the run where
     the picture shows no block diagram."""
@@ -124,7 +124,7 @@ def investigation(context: ToolContext) -> Any:
     return settle(found[0]) if found else {}
 
 
-@tool(reads=("investigation",))
+@tool(reads=("investigation",), pure=True)
 def describe(context: ToolContext) -> str:
     """What is known of the blocks of the investigation."""
     blocks = context.values["investigation"].get("blocks") or []
