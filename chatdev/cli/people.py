@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.outcome import report_outcome
+from chatdev.cli.screen import layout_text
 from chatdev.cli.shared_options import can_ask_person, read_text_file
 from chatdev.engine.people import CONTROL
 from chatdev.errors import ConfigError
@@ -300,34 +301,29 @@ class Editing:
 
 
 def _show(question: PersonAsked, *, everything: bool) -> None:
-    """Print what is asked."""
+    """Print what is asked; changes of files in colours."""
     head = f"━━ {question.place}  {'your turn' if question.asks == 'turn' else 'may this happen?'}"
     _tell(f"\n{click.style(head, fg='yellow', bold=True)}\n  {question.about}")
     if question.problem:
         told = f"Your edit cannot be used: {question.problem}\n{_GIVEN_BACK}"
-        _tell(click.style(_plain_lines(told), fg="red"))
-    _show_text(question, everything=everything)
-
-
-def _show_text(question: PersonAsked, *, everything: bool) -> None:
-    """Print the text of a question; changes of files in colours."""
+        _tell(click.style(_lay_out(told), fg="red"))
     lines = [line for line in question.text.splitlines() if not line.startswith(_OF_GIT)]
     shown = lines if everything else lines[:_SHOWN]
-    in_patch = any(line.startswith("@@ ") for line in lines)
-    for line in shown:
-        _tell(_paint(line) if in_patch and line[:1] in _PATCH else _plain_lines(line))
+    is_change = any(line.startswith("@@ ") for line in lines)
+    _tell("\n".join(map(_paint, shown)) if is_change else _lay_out("\n".join(shown)))
     if more := len(lines) - len(shown):
         command = ":show" if question.asks == "turn" else "s"
         _tell(click.style(f"    … {more} more lines, {command} shows them", dim=True))
 
 
-def _plain_lines(text: str) -> str:
-    from chatdev.cli.screen import layout_text
-
+def _lay_out(text: str) -> str:
     return "\n".join(line.plain for line in layout_text(text, everything=True))
 
 
 def _paint(line: str) -> str:
+    """A line of a change in its colour; another one as it is laid out elsewhere."""
+    if line[:1] not in _PATCH:
+        return _lay_out(line)
     colour = _PATCH[line[:1]]
     return f"    {click.style(line, fg=colour) if colour else line}"
 
