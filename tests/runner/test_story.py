@@ -52,8 +52,9 @@ def test_a_step_has_a_name_that_can_be_read(place: str, title: str) -> None:
 @pytest.mark.parametrize(("report", "error"), [
     ("It crashed.\nWhere it happened:\n  main.py:2 in <module>\n      import x\n  ImportError: no x\nfoo",
      "main.py:2  ImportError: no x"),
-    ('Traceback (most recent call last):\n  File "main.py", line 9, in <module>\n    run()\n  File "app/run.py", line 3, '
-     "in run\n    1 / 0\nZeroDivisionError: division by zero", "app/run.py:3  ZeroDivisionError: division by zero"),
+    ('Traceback (most recent call last):\n  File "main.py", line 9, in <module>\n    run()\n  File "app/run.py", '
+     "line 3, in run\n    1 / 0\nZeroDivisionError: division by zero",
+     "app/run.py:3  ZeroDivisionError: division by zero"),
     ('  File "main.py", line 1\n    def (\n        ^\nSyntaxError: invalid syntax',
      "main.py:1  SyntaxError: invalid syntax"),
     ("main.c:1:25: error: \u2018x\u2019 undeclared", "main.c:1  error: \u2018x\u2019 undeclared"),
