@@ -23,7 +23,8 @@ from chatdev.version import __version__
 from tests.support.chat_server import ChatServer
 from tests.support.checkout import MODULES, ROOT, imported
 
-SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev", "company_config", "srdd"]
+SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev_chain.py", "chatdev",
+           "company_config", "srdd"]
 DATA_FOLDERS = ["company_config", "srdd"]
 
 pytestmark = pytest.mark.xdist_group("packaging")  # one worker, so that everything is installed once
@@ -266,7 +267,7 @@ def dependencies() -> set[str]:
     (base,) = [k.value for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "install_requires"]
     lists = {ast.unparse(a.targets[0]): a.value for a in ast.walk(tree) if isinstance(a, ast.Assign)}
     extras = [name for extra in ("EVAL", "EMBED", "RAY", "VERILOG", "PLC", "REAL", "PROCESS", "SIMULINK", "MCP",
-                                     "OTEL")
+                                     "OTEL", "WEB")
               for name in ast.literal_eval(lists[extra])]
     needed = [*ast.literal_eval(base), *extras, "xllamacpp"]
     return normal(*(re.split("[<>=]", requirement)[0] for requirement in needed))

@@ -19,7 +19,8 @@ EXIT_CODES = """\b
 Exit codes:
   0    success
   1    no success: the final test did not pass, or a phase has no solution
-  2    wrong input: company, setting, task, or no model configured
+  2    wrong input: company, setting, task, a folder that is no run, or
+       no model configured
   3    a model call failed, also when repeated; what was made is kept
   4    a tool or the sandbox is missing or failed, or nothing confirms the
        software (status unjudged)
@@ -37,6 +38,7 @@ OWN: Mapping[str, Command] = {
     "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
     "answer": Command("chatdev.cli.people:command", "Answer what a run asks a person."),
     "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
+    "view": Command("chatdev.cli.view:command", "Show runs in a browser, live and as replays."),
     "trace": Command("chatdev.cli.trace:command", "Send the spans of a run to an OTLP endpoint, or write them."),
     "patch": Command("chatdev.cli.run_commands:patch", "Print what a run changed of the software that was handed in."),
     "apply": Command("chatdev.cli.run_commands:apply", "Put what a run changed into the folder that was handed in."),
@@ -45,6 +47,7 @@ OWN: Mapping[str, Command] = {
     "check": Command("chatdev.cli.company_commands:check_company", "Validate COMPANY, a name or a path."),
     "new": Command("chatdev.cli.new_commands:command", "Begin a company or a tool of your own."),
     "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
+    "completion": Command("chatdev.cli.completion:command", "Print the script that completes commands in a shell."),
     "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
     "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),
     "mcp": Command("chatdev.cli.mcp.command:command", "Offer companies and tools to coding agents, as an MCP server."),

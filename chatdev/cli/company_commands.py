@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from chatdev.cli.completion import complete_company
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import DEFAULT_COMPANY, can_ask_person, is_yes
 from chatdev.config.graph import chain_picture, chain_text
@@ -56,7 +57,7 @@ def show_namesake(name: str) -> None:
 
 
 @click.command("check")
-@click.argument("company", default=DEFAULT_COMPANY)
+@click.argument("company", default=DEFAULT_COMPANY, shell_complete=complete_company)
 @click.option("--graph", is_flag=True, help="Draw the chain as text.")
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png",
               help="Draw the chain into a file (needs graphviz).")

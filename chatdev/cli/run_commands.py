@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from chatdev.cli.company_commands import ask_for_consent, show_namesake
+from chatdev.cli.completion import complete_company
+from chatdev.cli.dry_run import show_rehearsal
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import (
     DEFAULT_COMPANY,
@@ -24,16 +24,12 @@ from chatdev.cli.shared_options import (
     wait_option,
 )
 from chatdev.cli.show import pop_show, show_options
-from chatdev.config.preview import Load, estimate, preview
-from chatdev.config.settings import default_model, user_settings
-from chatdev.engine.budget import count_noun, money
+from chatdev.engine.budget import count_noun
 from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
-from chatdev.runner.options import InputValue, RunOptions, gather_inputs
-from chatdev.runner.plan import software_at
+from chatdev.runner.options import InputValue, RunOptions
 from chatdev.runner.resources import describe_models
-from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__
@@ -46,7 +42,8 @@ from chatdev.version import __version__
 @click.option("--task", help="What to build; @FILE reads it from a file.")
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
 @click.option("--org", help="Organisation, added after the name.")
-@click.option("--company", "--config", default=DEFAULT_COMPANY, show_default=True, help="Name or path of the company.")
+@click.option("--company", "--config", default=DEFAULT_COMPANY, show_default=True, shell_complete=complete_company,
+              help="Name or path of the company.")
 @click.option("--model", help="Model of every role that has none of its own: a name, PROVIDER/NAME, `local`, or "
               "`local:FILE.gguf`.")
 @provider_option
@@ -68,7 +65,7 @@ from chatdev.version import __version__
               help="A variable of yours that the server gets; an address gets it as its key.")
 @click.option("--human", multiple=True, metavar="ROLE", help="Play this role yourself (docs/people.md).")
 @click.option("--approve", multiple=True, metavar="PHASE|deliveries|tools",
-              help="Be asked before this phase, before each change of the software, or before each tool of a step.")
+              help="Be asked before this phase, before each change of the software, or before each tool call.")
 @wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
@@ -77,7 +74,8 @@ from chatdev.version import __version__
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @otel_option
 @show_options
-@click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call no model, write nothing.")
+@click.option("--dry-run", is_flag=True,
+              help="Show a typical run and its cost (with --verbose its prompts); call no model, write nothing.")
 @click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
 @report_outcome
 def run(words: tuple[str, ...], **given: Any) -> int:
@@ -92,11 +90,11 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = company.with_people(given.pop("human"), given.pop("approve"))
     show = pop_show(given, waits=given["wait"])
     options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
-                         trust=given["trust"])
+                         trust=given["trust"], software=software, language=given["language"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
-        _show_dry_run(company, task, inputs, software, given)
-        return 0
+        return show_rehearsal(company, task, options, quiet=show.detail == "nothing",
+                              verbose=show.detail == "everything", as_json=show.json)
     return ask_for_consent(lambda: show.follow(
         lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given)))
 
@@ -176,34 +174,6 @@ def replay(path: Path, **given: Any) -> int:
     """Play a run again from its folder or journal, without any model, network or program."""
     show = pop_show(given, kept=given["warehouse"] is not None, replayed=path)
     return show.follow(lambda **seen: api.replay(path, **seen, **given))
-
-
-def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue], software: Path | None,
-                  options: Mapping[str, Any]) -> None:
-    """Print every phase's prompts, as far as they are known now, and the estimate."""
-    user = user_settings()
-    given = gather_inputs(company.config, task, inputs).visible
-    default = default_model(options["model"], options["base_url"], options["provider"], user=user)
-    prompts = preview(company.config, given, described_tools(company.config, KnownTools()), default=default,
-                      profiles=user.models, software=software_at(software).files, language=options["language"])
-    for shown in prompts:
-        click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
-        click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
-        if shown.tools:
-            click.echo(click.style("[tools]", dim=True))
-            for tool in shown.tools:
-                click.echo(f"{tool.name}: {tool.description} {json.dumps(tool.parameters)}")
-        rest = "" if shown.known else " (‹…› is not known yet)"
-        click.echo(f"{click.style(f'[opening{rest}]', dim=True)}\n{shown.opening}\n")
-    guess = estimate(company.config, prompts, default, user.models)
-    click.echo(click.style("estimate", bold=True))
-    click.echo(f"  at least  {_format_load(guess.least)}")
-    click.echo(f"  at most   {_format_load(guess.most) if guess.most else 'known only when it runs'}")
-
-
-def _format_load(load: Load) -> str:
-    return (f"{load.calls} calls, {load.prompt_tokens} tokens in, {load.completion_tokens} out, "
-            f"{money(load.cost)}")
 
 
 # `chatdev patch` and `chatdev apply`: what a run changed of software that was handed in.

@@ -178,6 +178,7 @@ _LIMIT_OPTIONS = (
                  help="The same for tokens."),
     click.option("--retry-failed", is_flag=True, help="Try failed jobs again."),
     click.option("--quiet", is_flag=True, help="No progress bar."),
+    click.option("--dry-run", is_flag=True, help="Show how many runs there are and what they may cost; run nothing."),
 )
 _ENGINE_OPTIONS = (
     click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
@@ -229,6 +230,7 @@ class StudyOptions:
     tokens_per_minute: float | None
     retry_failed: bool
     quiet: bool
+    dry_run: bool = False
 
     @property
     def runs(self) -> Path:

@@ -79,6 +79,8 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan],
     from chatdev.batch.attempt import Allowance
 
     options.check()
+    if options.dry_run:
+        return _show_estimate(make_plan(), options)
     ledger = open_ledger(options.ledger_url, options.study)
     try:
         plan = ask_for_consent(lambda: _checked_plan(make_plan, Allowance(options.max_cost)))
@@ -93,6 +95,31 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan],
         return _work(ledger, plan, options, tell)
     finally:
         ledger.close()
+
+
+def _show_estimate(plan: StudyPlan, options: StudyOptions) -> int:
+    """Print what the study takes if every run is a typical one, by variant."""
+    from chatdev.config.preview import Load
+    from chatdev.runner.options import RunOptions
+    from chatdev.runner.rehearsal import rehearse
+
+    runs = len(plan.tasks) * options.repeats
+    total = Load()
+    click.echo(f"{count_noun(runs * len(plan.variants), 'run')}: {count_noun(len(plan.tasks), 'task')} × "
+               f"{count_noun(len(plan.variants), 'variant')} × {count_noun(options.repeats, 'repeat')}\n")
+    width = max(len(variant.name) for variant in plan.variants)
+    for variant in plan.variants:
+        company, task = variant.load(), plan.tasks[0]
+        inputs = {name: data for name, data in plan.study.data.inputs(task).items() if name in company.config.inputs}
+        one = asyncio.run(rehearse(company, task.description, RunOptions(
+            inputs=inputs, model=variant.model, provider=options.provider, base_url=options.base_url))).load
+        total += one * runs
+        part = one * runs
+        click.echo(sanitize(f"  {variant.name:{width}}  {part.calls:7} calls"
+                            f"{part.prompt_tokens + part.completion_tokens:12} tokens  {money(part.cost)}"))
+    click.echo(f"\n{total.calls} calls, {total.prompt_tokens + total.completion_tokens} tokens, {money(total.cost)}\n"
+               "if every check passes at once; failing programs may take several times as much")
+    return 0
 
 
 def _checked_plan(make_plan: Callable[[], StudyPlan], allowance: Allowance) -> StudyPlan:

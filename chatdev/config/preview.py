@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -106,7 +107,7 @@ def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
     opening = shown_text(phase.opening, given, f"phases.{name}.opening")
     sides: list[tuple[Speaker, str | None]] = [("instructor", phase.instructor), ("assistant", phase.assistant)]
     for speaker, role in sides:
-        if role is None:
+        if role is None or (speaker == "instructor" and not _speaks(show, phase)):
             continue
         text = phase.guidance.instructor if speaker == "instructor" else phase.guidance.assistant
         profile = show.profile(phase, role)
@@ -114,6 +115,12 @@ def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
         yield PhasePreview(place, name, role, speaker, _system(show, name, speaker, values, tools), opening,
                            not unknown & (variables(phase.opening) | variables(text)),
                            tools if profile.native_tools else ())
+
+
+def _speaks(show: _Show, phase: Phase) -> bool:
+    """Whether there is a round in which the instructor says something."""
+    rounds = phase_limits(phase, show.profile(phase, phase.assistant)).rounds
+    return phase.opens == "instructor" or rounds > 1 or phase.dehallucination
 
 
 def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,11 +133,15 @@ def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]
 
 
 def shown_text(template: str, values: Mapping[str, Any], where: str) -> str:
-    """The rendered template; the template itself where a placeholder cannot stand for the value."""
+    """The rendered template; where a placeholder cannot stand for a value, the template with its expressions named."""
     try:
         return render(template, values, where)
     except ConfigError:
-        return template
+        return _EXPRESSION.sub(r"‹\1›", _STATEMENT.sub("", template))
+
+
+_STATEMENT = re.compile(r"\{%.*?%\}\n?|\{#.*?#\}\n?", re.DOTALL)
+_EXPRESSION = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 
 
 def _tools_for(show: _Show, phase: Phase, speaker: Speaker, sizes: Sizes) -> tuple[ToolDescription, ...]:

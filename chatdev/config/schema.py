@@ -416,6 +416,8 @@ class Role(StrictModel):
     tools: list[str] = Field([])
     tools_when: Literal["always", "strong"] = "always"
     """`strong`: the tools are offered only to models whose `sizes.program` is not `small`."""
+    approve: Approve = None
+    """`before`: a person accepts, refuses or edits each tool call of this role before it is made."""
     model: ModelSettings = ModelSettings()
 
 

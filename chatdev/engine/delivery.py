@@ -427,7 +427,7 @@ class Deliveries:
             change = self._texts(delivery)[self.phase.writes]
         said = [f"{tool} {'passes' if verdict.passed else 'fails'}: {verdict.report}" for tool, verdict
                 in ((self.phase.feedback, feedback), (self.phase.guard, guard)) if verdict]
-        return "\n\n".join([change, *said])
+        return "\n\n".join([change.rstrip("\n"), *said])
 
     def substitute(self, value: Any) -> None:
         """Set the value without a delivery."""

@@ -219,9 +219,7 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
     if task is not None and since is not None:
         raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
     _refuse_misplaced(options, is_new=task is not None or since is not None)
-    rest: dict[str, Any] = {**options}
-    path, choices = Path(folder), ResumeChoices(**{one.name: rest.pop(one.name) for one in fields(ResumeChoices)
-                                                   if one.name in rest})
+    path, choices, rest = Path(folder), *_split_choices(options)
 
     def plan(resources: Resources) -> RunPlan:
         if task is not None:
@@ -231,6 +229,13 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
         return plan_resume(path, choices, resources)
 
     return RunSession(run_options(rest), plan, make_tools(tools))
+
+
+def _split_choices(options: ChoiceOptions) -> tuple[ResumeChoices, dict[str, Any]]:
+    """The choices about an earlier run, and the options of this one."""
+    names = {one.name for one in fields(ResumeChoices)} & options.keys()
+    choices = ResumeChoices(**{name: value for name, value in options.items() if name in names})  # type: ignore[arg-type]
+    return choices, {name: value for name, value in options.items() if name not in names}
 
 
 def replay(path: str | Path, *, speed: float | None = None, tools: Sequence[ToolFunction] = (),

@@ -71,8 +71,8 @@ def floor_sentence(results: Results) -> str:
     """What the figures of hidden tests begin from; empty where no refusals were counted."""
     floor = results.floor
     return "" if floor is None else (
-        f"A program that only refuses passes {floor.passed:.3f} of the checks of these tasks. As a refusal counts only "
-        f"where the example passes, its acceptance is {floor.acceptance:.3f}.")
+        f"A program that rejects everything would pass {floor.passed:.1%} of these checks; its acceptance is "
+        f"{floor.acceptance:.3f}, because error checks count only after the example passes.")
 
 
 def _costs(results: Results) -> str:

@@ -191,12 +191,13 @@ def test_easy_tasks_are_divided_by_way_and_layout_too(tmp_path: Path) -> None:
 def test_the_floor_is_what_a_program_gets_that_only_refuses(tmp_path: Path) -> None:
     rows = [row("one", n, 0.5, checks=4, refusals=n) for n in (0, 1, 2)]
     rows.append(row("one", 1, 0, checks=1, refusals=0))  # nothing was delivered
-    sentence = "A program that only refuses passes 0.250 of the checks of these tasks."
+    sentence = "A program that rejects everything would pass 25.0% of these checks;"
     results = Results("easy", rows, [], ["one"])
-    assert f"{sentence} As a refusal counts only where the example passes, its acceptance is 0.000." in as_text(results)
+    assert f"{sentence} its acceptance is 0.000, because error checks count only after the example passes." in \
+        as_text(results)
     assert sentence in as_page(results, tmp_path, tmp_path / "report.html")
     assert json.loads(as_json(results))["floor"] == {"passed": 0.25, "acceptance": 0}
-    assert "only refuses" not in as_text(Results("old", [row("one", 1, 0.5)], [], ["one"]))
+    assert "rejects everything" not in as_text(Results("old", [row("one", 1, 0.5)], [], ["one"]))
 
 
 def test_of_many_failed_jobs_the_text_lists_some(tmp_path: Path) -> None:
