@@ -62,10 +62,15 @@ def describe_value(value: Any, name: str = "") -> str:
             return "1 entry" if value else "none"
         return f"{len(value)} {name.replace('_', ' ') if name.endswith('s') else 'entries'}"
     if isinstance(value, dict):
-        told = (f"{key}: {describe_value(child, key)}" for key, child in islice(value.items(), 4))
-        return shorten(", ".join(told), _GIST)
+        return shorten(", ".join(_describe_entry(key, child) for key, child in islice(value.items(), 4)), _GIST)
     text = value if isinstance(value, str) else json.dumps(value)
     return shorten(next((line.strip() for line in text[:10_000].splitlines() if line.strip()), ""), _GIST)
+
+
+def _describe_entry(key: Any, value: Any) -> str:
+    key = str(key)
+    told = describe_value(value, key)
+    return told if told.endswith(f" {key.replace('_', ' ')}") else f"{key}: {told}"
 
 
 def shorten(text: str, longest: int) -> str:

@@ -74,6 +74,7 @@ class Console:
         self._floor: str | None = None  # the turn whose reply is being streamed; others wait until they are uttered
         self._request = ""  # the last of that turn whose reply was streamed
         self._told: dict[str, str] = {}  # what each tool said when it was shown last
+        self._verdict = ""  # that was shown last
 
     def __enter__(self) -> Self:
         if self._detail != "nothing":
@@ -153,8 +154,9 @@ class Console:
             if self._detail == "steps":
                 self._show_course(step)
         for verdict in step.verdicts.values():
-            if self._told.get(verdict.tool) != verdict.summary and self._is_news(verdict, step):
-                self._told[verdict.tool] = verdict.summary
+            known = verdict.summary in (self._verdict, self._told.get(verdict.tool))
+            if not known and self._is_news(verdict, step):
+                self._verdict = self._told[verdict.tool] = verdict.summary
                 self._print(*verdict_lines(verdict))
 
     def _show_course(self, step: StepStory) -> None:

@@ -380,7 +380,7 @@ def _memory(values: Mapping[str, Any]) -> str:
 def _value(value: object) -> str:
     """A value for a reader: a text as it is, anything else as a list of what is in it, in a few words each."""
     if isinstance(value, Mapping):
-        entries = [f"{key}: {describe_value(child, str(key))}" for key, child in value.items()]
+        entries = [describe_value({key: child}) for key, child in value.items()]
     elif isinstance(value, list):
         entries = [describe_value(child) for child in value]
     else:

@@ -114,9 +114,11 @@ def describe_ending(step: StepStory) -> str:
 
 # Errors in reports of tools.
 
-_FRAME = re.compile(r'\s*(?:at )?(?:File "(?P<file>[^"\n]{1,200})", line (?P<number>\d{1,7})'
+_FRAME = re.compile(r'\s*(?:at |--> )?(?:File "(?P<file>[^"\n]{1,200})", line (?P<number>\d{1,7})'
                     r"|(?P<path>[\w./+-]{0,200}\w\.\w{1,8}):(?P<line>\d{1,7})(?::\d{1,7})?)(?P<rest>.*)")
-_EXCEPTION = re.compile(r"\s*(?:[A-Za-z_]\w*\.){0,5}[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning)\b(?::.*)?$")
+_EXCEPTION = re.compile(r'\s*(?:Exception in thread "[^"]{0,80}" )?'
+                        r"(?P<error>(?:[A-Za-z_]\w*\.){0,5}[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning)\b(?::.*)?)$")
+_AT = re.compile(r"(?:^|[\s(])(?P<path>[\w./+-]{0,200}\w\.\w{1,8}):(?P<line>\d{1,7})")
 _FUNCTION = re.compile(r"(,? in [\w<>. ]*)?\s*$")
 _READ = 200  # lines of a report
 
@@ -125,16 +127,21 @@ def located_error(report: str) -> str:
     """The error that a report tells, with its place: `main.py:2  ImportError: cannot import name 'wipe'`; empty where
     it tells none. Of a traceback it is the last line, and the last place."""
     where = ""
-    for line in report.splitlines()[:_READ]:
-        line = line[:1000]
+    lines = [line[:1000] for line in report.splitlines()[:_READ]]
+    for number, line in enumerate(lines):
         if frame := _FRAME.match(line):
             where = f"{frame['file'] or frame['path']}:{frame['number'] or frame['line']}"
             said = frame["rest"].strip(" :,-")
             if said and not _FUNCTION.fullmatch(frame["rest"]):
                 return f"{where}  {said}"
-        elif _EXCEPTION.match(line):
-            return f"{where}  {line.strip()}".strip()
+        elif error := _EXCEPTION.match(line):
+            return f"{where or _first_place(lines[number + 1:number + 6])}  {error['error'].strip()}".strip()
     return ""
+
+
+def _first_place(lines: Iterable[str]) -> str:
+    """The first place of a trace that comes after its error."""
+    return next((f"{at['path']}:{at['line']}" for line in lines if (at := _AT.search(line))), "")
 
 
 def news_of(report: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -124,6 +125,21 @@ def test_a_run_that_does_not_hold_its_success_exits_with_one(shop: Shop) -> None
     assert f"resume {outcome.folder} --from 'change#1'" in outcome.out
     assert f"resume {outcome.folder} --from 'write#1' --model NAME" in outcome.out
     assert "**failure**" in outcome.report
+
+
+def test_the_commands_that_a_failed_run_tells_go_on(shop: Shop) -> None:
+    shop.replies(second="<SOLUTION>\n" + program("def later():\n    pass"))
+    failed = shop.run()
+    commands = [shlex.split(line.partition(" resume ")[2]) for line in failed.out.splitlines()
+                if line.startswith(("  go on", "  or  "))]
+    assert [command[1:] for command in commands] == [["--from", "change#1"], ["--from", "write#1", "--model", "NAME"]]
+    for command in commands:
+        shop.replies()
+        shop.server.requests.clear()
+        again = shop.command("resume", *(word if word != "NAME" else "another-model" for word in command))
+        assert again.status == 0, again.out + again.err
+        assert "✓ Done in " in again.out
+    assert {request.body["model"] for request in shop.server.requests} == {"another-model"}
 
 
 def test_software_that_cannot_be_judged_here_is_no_success_or_failure(shop: Shop) -> None:

@@ -77,7 +77,7 @@ def test_a_wrong_answer_is_mended_at_a_line_that_the_trace_names(chat_server: Ch
     pictures = re.findall(r"!\[(.*?)\]\((.*?)\)", report)
     assert [title for title, _ in pictures] == ["Waveforms up to the first mismatch, at 20470", "Waveforms"]
     assert all((run.folder / "run" / name).read_text(encoding="utf-8").startswith("<svg") for _, name in pictures)
-    assert "| debugging#1 | feedback | 1 |" in report
+    assert "| debugging#1 | the check passes | 1 |" in report
 
 
 @pytest.mark.tool
@@ -96,7 +96,7 @@ def test_no_agent_reads_the_bench_or_the_reference(chat_server: ChatServer, tmp_
 def test_a_right_module_is_not_debugged(chat_server: ChatServer, tmp_path: Path) -> None:
     run = build(chat_server, tmp_path, {**TALK, "coding#1/round-1/assistant": module(RIGHT)})
     assert run.success, run.reason
-    assert "debugging#1" not in (run.folder / "run" / "report.md").read_text(encoding="utf-8").split("Skipped:")[0]
+    assert "debugging#1" not in (run.folder / "run" / "report.md").read_text(encoding="utf-8").split("## Skipped")[0]
 
 
 @pytest.mark.tool

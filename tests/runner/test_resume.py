@@ -210,5 +210,5 @@ def test_the_events_of_a_resumed_session_are_those_of_the_whole_run(workshop: Sh
 def test_the_report_tells_of_the_whole_run(workshop: Shop) -> None:
     stopped = stopped_at(workshop, PAGE)
     report = resume(workshop, stopped.folder).report
-    assert "| write#1 | consensus |" in report
+    assert "| write#1 | done |" in report
     assert "7 calls, 49 tokens in, 35 out" in report
