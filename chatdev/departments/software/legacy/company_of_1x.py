@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatdev.config.protocol import SOLUTION_MARKER
+from chatdev.config.templates import compile_expression
 from chatdev.config.yaml_nodes import dotted_path, name_hint
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_table
@@ -236,8 +237,13 @@ class _Import:
         yield from self._loop(item, known, where)
 
     def _loop(self, item: ChainItem, known: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-        until, before = known.get("until"), self.certain
-        first = [dict(known["first"])] if "first" in known else []
+        first, before = [dict(known["first"])] if "first" in known else [], self.certain
+        there = {*(step["writes"] for step in first), *(self._writes(one.phase) for one in item.Composition)}
+        until = known.get("until")
+        if until and not compile_expression(until).names <= there:
+            why = f"none of its phases leaves what ends it in 1.x; it goes round {item.cycleNum} times"
+            self._note("changed", f"{CHAIN} {item.phase}", why)
+            until = None
         self.certain = before | {step["writes"] for step in first}
         inner = []
         for n, one in enumerate(item.Composition):
@@ -250,7 +256,7 @@ class _Import:
         if item.cycleNum == 1 or known.get("rounds"):
             yield from (*first, *inner)
         else:
-            body = [*first, *({**step, "when": f"not {until}"} if first else step for step in inner)]
+            body = [*first, *({**step, "when": f"not {until}"} if first and until else step for step in inner)]
             yield {"repeat": {**({"until": until} if until else {}), "max": item.cycleNum, "steps": body}}
 
     def _note_extra(self, item: ChainItem, where: str) -> None:
