@@ -52,7 +52,8 @@ LEGACY = ['{"phase": "Coding", ', '"phaseType": "ComposedPhase", ', '"Compositio
           '"max_turn_step": ', '{"phase": "Naming"}', '"user_role_name": "Boss", ',
           '"assistant_role_name": "Coder", ', '"phase_prompt": ["',
           "{task}", "{{", "}}", "{", "}", "{%", "%}", "{#", "{0}", "{a.b[c]!r:>9}", "<INFO>", "FILENAME", '"]', '"',
-          "[", "]", ",", ": ", "True", "null", "1e999", "-1", "9" * 30, "\\ud800", "\\n", "{codes}", "{comments}", '"": []']
+          "[", "]", ",", ": ", "True", "null", "1e999", "-1", "9" * 30, "\\ud800", "\\n", "{codes}", "{comments}",
+          '"": []']
 VARIABLES = ["A", "=", "'", '"', "\\", "\n", " ", "\t", "#", "export ", "${A}", "$", "\r", "OPENAI_API_KEY=",
              "sk-abcdefgh", "\0", "é", "`", "a b"]
 JOURNAL = ['{"v": 1, "kind": "Noted"}\n', '{"v": 1, "kind": "Order", ', '"place": "", ',

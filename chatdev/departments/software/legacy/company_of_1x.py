@@ -238,12 +238,7 @@ class _Import:
 
     def _loop(self, item: ChainItem, known: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         first, before = [dict(known["first"])] if "first" in known else [], self.certain
-        there = {*(step["writes"] for step in first), *(self._writes(one.phase) for one in item.Composition)}
-        until = known.get("until")
-        if until and not compile_expression(until).names <= there:
-            why = f"none of its phases leaves what ends it in 1.x; it goes round {item.cycleNum} times"
-            self._note("changed", f"{CHAIN} {item.phase}", why)
-            until = None
+        until = self._until(item, known, first)
         self.certain = before | {step["writes"] for step in first}
         inner = []
         for n, one in enumerate(item.Composition):
@@ -258,6 +253,16 @@ class _Import:
         else:
             body = [*first, *({**step, "when": f"not {until}"} if first and until else step for step in inner)]
             yield {"repeat": {**({"until": until} if until else {}), "max": item.cycleNum, "steps": body}}
+
+    def _until(self, item: ChainItem, known: Mapping[str, Any], first: Sequence[Mapping[str, str]]) -> str | None:
+        """What ends a loop; None where no step of it writes what that is about."""
+        until: str | None = known.get("until")
+        there = {*(step["writes"] for step in first), *(self._writes(one.phase) for one in item.Composition)}
+        if until is None or compile_expression(until).names <= there:
+            return until
+        why = f"none of its phases leaves what ends it in 1.x; it goes round {item.cycleNum} times"
+        self._note("changed", f"{CHAIN} {item.phase}", why)
+        return None
 
     def _note_extra(self, item: ChainItem, where: str) -> None:
         for key in item.model_extra or {}:
