@@ -237,7 +237,7 @@ class _Import:
         yield from self._loop(item, known, where)
 
     def _loop(self, item: ChainItem, known: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-        first, before = [dict(known["first"])] if "first" in known else [], self.certain
+        first, before = known.get("first", []), self.certain
         until = self._until(item, known, first)
         self.certain = before | {step["writes"] for step in first}
         inner = []
