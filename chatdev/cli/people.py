@@ -31,7 +31,10 @@ from chatdev.workspace.file_tree import write_file
 if TYPE_CHECKING:
     from chatdev.cli.console import Console
 
-_DOES = {"accept": "accepts", "refuse": "refuses", "edit": "edits and accepts"}
+_DOES = {"accept": "accepts", "refuse": "refuses", "edit": "edits it"}
+_GIVEN_BACK = "Edit it again (what you wrote is there), or accept what was delivered without it."
+_PATCH = {"+": "green", "-": "red", "@": "cyan", " ": ""}  # the colours of its lines
+_OF_GIT = ("diff --git ", "index ", "new file mode ")
 _SHOWN = 40  # lines of a question, unless all of it is wanted
 _PASTE = 0.05  # seconds within which the next line of what is pasted comes
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|.)")  # of keys that write no character
@@ -298,24 +301,34 @@ class Editing:
 
 def _show(question: PersonAsked, *, everything: bool) -> None:
     """Print what is asked."""
-    from chatdev.cli.console import layout_text
-
-    head = f"━━ {question.place}  " + ("your turn" if question.asks == "turn" else "may this happen?")
+    head = f"━━ {question.place}  {'your turn' if question.asks == 'turn' else 'may this happen?'}"
     _tell(f"\n{click.style(head, fg='yellow', bold=True)}\n  {question.about}")
     if question.problem:
-        _tell(click.style(f"  Your edit cannot be used: {question.problem}\n  Edit it again (what you wrote is there), "
-                          "or accept what was delivered without it.", fg="red"))
-    lines = question.text.splitlines()
+        told = f"Your edit cannot be used: {question.problem}\n{_GIVEN_BACK}"
+        _tell(click.style(_plain_lines(told), fg="red"))
+    _show_text(question, everything=everything)
+
+
+def _show_text(question: PersonAsked, *, everything: bool) -> None:
+    """Print the text of a question; changes of files in colours."""
+    lines = [line for line in question.text.splitlines() if not line.startswith(_OF_GIT)]
     shown = lines if everything else lines[:_SHOWN]
     in_patch = any(line.startswith("@@ ") for line in lines)
     for line in shown:
-        _tell(_paint(line) if in_patch else "\n".join(layout_text(line, everything=True)))
+        _tell(_paint(line) if in_patch and line[:1] in _PATCH else _plain_lines(line))
     if more := len(lines) - len(shown):
-        _tell(click.style(f"    … {more} more lines", dim=True))
+        command = ":show" if question.asks == "turn" else "s"
+        _tell(click.style(f"    … {more} more lines, {command} shows them", dim=True))
+
+
+def _plain_lines(text: str) -> str:
+    from chatdev.cli.screen import layout_text
+
+    return "\n".join(line.plain for line in layout_text(text, everything=True))
 
 
 def _paint(line: str) -> str:
-    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    colour = _PATCH[line[:1]]
     return f"    {click.style(line, fg=colour) if colour else line}"
 
 

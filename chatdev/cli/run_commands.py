@@ -1,14 +1,8 @@
-"""`chatdev run`, `resume` and `replay`, with `--dry-run`, shown on a console, as JSON lines, or by their end; and what
-a run changed: `patch` and `apply`."""
+"""`chatdev run`, `resume` and `replay`, with `--dry-run`; and what a run leaves: `patch`,
+`apply` and `export`."""
 
 from __future__ import annotations
 
-import json
-import shlex
-import shutil
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +10,11 @@ import click
 
 from chatdev.cli.company_commands import ask_for_consent, show_namesake
 from chatdev.cli.completion import complete_company
-from chatdev.cli.console import Console
 from chatdev.cli.dry_run import show_rehearsal
-from chatdev.cli.outcome import interrupted_status, report_outcome
-from chatdev.cli.output import output_is_recorded
-from chatdev.cli.people import PeopleConsole
+from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import (
+    DEFAULT_COMPANY,
     budget_options,
-    can_ask_person,
     otel_option,
     package_options,
     provider_option,
@@ -32,132 +23,16 @@ from chatdev.cli.shared_options import (
     trust_option,
     wait_option,
 )
-from chatdev.engine.budget import count_noun, describe_spending
-from chatdev.errors import ConfigError, ToolError
-from chatdev.events import Event
+from chatdev.cli.show import pop_show, show_options
+from chatdev.engine.budget import count_noun
+from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
 from chatdev.runner.options import InputValue, RunOptions
-from chatdev.runner.report import Run, describe_usage
-from chatdev.runner.resources import describe_models, describe_unpriced
+from chatdev.runner.resources import describe_models
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
-from chatdev.secrets import scrub
 from chatdev.version import __version__
-from chatdev.workspace.languages import is_startable
-
-# How a run is shown: live on a console, as JSON lines, or only its end.
-
-_SHOW_OPTIONS = (
-    click.option("--quiet", is_flag=True, help="Show only the end."),
-    click.option("--verbose", is_flag=True, help="Show everything that is said, openings and code included."),
-    click.option("--json", "as_json", is_flag=True, help="Print one event a line, as JSON."),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """How much of a run is shown. `kept`: its folder is there afterwards. `resumed` and `replayed`: as `Console` has
-    them. `waits`: for people who are not at the terminal."""
-
-    quiet: bool
-    json: bool
-    verbose: bool
-    kept: bool = True
-    resumed: bool = False
-    replayed: Path | None = None
-    waits: bool = False
-
-    def follow(self, run: Callable[..., Run]) -> int:
-        """Call `run` with `on_event` and `ask` of `RunOptions`, show its end, and return the exit code. Raises the
-        run's error."""
-        with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
-                     replayed=self.replayed) as console:
-            here = can_ask_person() and not self.replayed
-            people = PeopleConsole(console, self.waits, quiet=self.quiet or self.json)
-            done = run(on_event=print_json if self.json else people, ask=console.ask if here else None,
-                       **({"answer": people.ask} if here else {}))
-        if self.kept:
-            output_is_recorded()
-        if not self.json:
-            show_ending(done, kept=self.kept)
-        if done.error:
-            raise done.error
-        statuses = {"success": 0, "interrupted": interrupted_status(), "unjudged": ToolError.exit_status}
-        return statuses.get(done.status, 1)
-
-    def announce(self, text: str) -> None:
-        """Print a line before the run, unless only its end or its events are shown."""
-        if not (self.quiet or self.json):
-            click.echo(sanitize(text))
-
-
-def show_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--quiet`, `--verbose` and `--json`; `pop_show` makes a `Show` of them."""
-    for option in reversed(_SHOW_OPTIONS):
-        command = option(command)
-    return command
-
-
-def pop_show(given: dict[str, Any], **more: Any) -> Show:
-    """The options of `show_options`, taken out of what was given, with `more` of `Show`."""
-    return Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"), **more)
-
-
-_CHANGED = 12  # lines of the statistic of a change
-_LOOK = {"success": ("green", "success"), "failure": ("yellow", "finished without success"),
-         "unjudged": ("yellow", "finished"),
-         "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted"),
-         "stopped": ("yellow", "stopped by its budget; what was made so far is kept")}
-
-
-def show_ending(run: Run, *, kept: bool = True) -> None:
-    """Print the end of a run; the text of an error is left to the one who reports errors. `kept`: its folder stays."""
-    colour, word = _LOOK[run.status]
-    reason = "" if run.error else f": {sanitize(run.reason)}"
-    click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
-    size = f"{count_noun(len(run.software), 'file')}, {count_noun(run.software.lines, 'line')}"
-    if kept:
-        _show_folder(run, size)
-    else:
-        click.echo(f"  software  {size}, not kept (--warehouse keeps it)")
-    click.echo(f"  cost      {describe_usage(run.usage)}")
-    if run.usage.unpriced:
-        click.echo(f"  price     {sanitize(describe_unpriced(run.usage.unpriced))}")
-    if budget := describe_spending(run.limits, run.spent):
-        click.echo(f"  budget    {budget}")
-
-
-def _show_folder(run: Run, size: str) -> None:
-    folder = sanitize(shlex.quote(str(run.folder)))
-    click.echo(f"  software  {sanitize(str(run.software_folder))}  ({size})")
-    if run.change:
-        for line in _first_lines(run.change.splitlines()):
-            click.echo(f"  changed   {sanitize(line)}")
-        click.echo(f"  apply it  {_own_command()} apply {folder}")
-    if is_startable(run.software):
-        click.echo(f"  start it  {_own_command()} play {folder}")
-    click.echo(f"  report    {sanitize(str(run.folder / 'run' / 'report.md'))}")
-    if run.status in ("error", "interrupted", "stopped"):
-        click.echo(f"  resume    {_own_command()} resume {folder}")
-
-
-def _first_lines(lines: list[str]) -> list[str]:
-    """Some lines of a statistic, and its last one."""
-    if len(lines) <= _CHANGED:
-        return lines
-    return [*lines[:_CHANGED - 2], f"… and {len(lines) - _CHANGED + 1} files more", lines[-1]]
-
-
-def _own_command() -> str:
-    """How to give the next command; a checkout's own environment is not on the path."""
-    return "chatdev" if shutil.which("chatdev") else f"{shlex.quote(sys.executable)} -m chatdev"
-
-
-def print_json(event: Event) -> None:
-    """Print an event as a JSON object with its `kind`; in ASCII, so that no text steers a terminal."""
-    click.echo(scrub(json.dumps({"kind": event.kind, **event.to_dict()})))
-
 
 # The commands.
 
@@ -167,7 +42,7 @@ def print_json(event: Event) -> None:
 @click.option("--task", help="What to build; @FILE reads it from a file.")
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
 @click.option("--org", help="Organisation, added after the name.")
-@click.option("--company", "--config", default="chatdev", show_default=True, shell_complete=complete_company,
+@click.option("--company", "--config", default=DEFAULT_COMPANY, show_default=True, shell_complete=complete_company,
               help="Name or path of the company.")
 @click.option("--model", help="Model of every role that has none of its own: a name, PROVIDER/NAME, `local`, or "
               "`local:FILE.gguf`.")
@@ -190,7 +65,7 @@ def print_json(event: Event) -> None:
               help="A variable of yours that the server gets; an address gets it as its key.")
 @click.option("--human", multiple=True, metavar="ROLE", help="Play this role yourself (docs/people.md).")
 @click.option("--approve", multiple=True, metavar="PHASE|deliveries|tools",
-              help="Be asked before this phase, before each change of the software, or before each tool of a step.")
+              help="Be asked before this phase, before each change of the software, or before each tool call.")
 @wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
@@ -218,7 +93,8 @@ def run(words: tuple[str, ...], **given: Any) -> int:
                          trust=given["trust"], software=software, language=given["language"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
-        return show_rehearsal(company, task, options, quiet=show.quiet, verbose=show.verbose, as_json=show.json)
+        return show_rehearsal(company, task, options, quiet=show.detail == "nothing",
+                              verbose=show.detail == "everything", as_json=show.json)
     return ask_for_consent(lambda: show.follow(
         lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given)))
 
@@ -338,4 +214,20 @@ def apply(folder: Path, to: Path | None, branch: str | None) -> int:
     where = f"branch {branch} of {done.place}, commit {done.commit[:7]}" if done.commit else str(done.place)
     click.echo(sanitize(f"changed {len(done.paths)} file{'s' * (len(done.paths) != 1)} in {where}: "
                         f"{', '.join(done.paths[:10])}{' …' if len(done.paths) > 10 else ''}"))
+    return 0
+
+
+@click.command("export")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--zip", "archive", metavar="FILE", type=click.Path(path_type=Path), help="Into a new zip file.")
+@click.option("--dir", "target", metavar="FOLDER", type=click.Path(path_type=Path), help="Into a new or empty folder.")
+@click.option("--git", is_flag=True, help="With its git history.")
+@report_outcome
+def export(folder: Path, archive: Path | None, target: Path | None, git: bool) -> int:
+    """Write the software of the run in DIR, and nothing else of it, into a zip file or a folder. Nothing is
+    overwritten."""
+    from chatdev.runner.changes import export_software
+
+    count = export_software(folder, archive=archive, target=target, git=git)
+    click.echo(sanitize(f"wrote {count_noun(count, 'file')} to {archive or target}"))
     return 0

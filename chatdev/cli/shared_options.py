@@ -39,6 +39,7 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+DEFAULT_COMPANY = "chatdev"
 _YES = ("y", "yes")
 
 

@@ -66,7 +66,7 @@ PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) f
     "several_blocks": "path count", "no_choice": "options", "no_json": "", "not_json": "why",
     "not_of_schema": "field why", "no_list": "", "broke_python": "path why", "new_file_broken": "path why",
     "broke_json": "path why", "only_commands_left": "path", "only_prose_left": "path",
-    "shrank": "path before after lost", "lost_file": "path emptied", "unwanted": "",
+    "shrank": "path before after lost", "lost_file": "path emptied", "unwanted": "", "unwanted_call": "tool why",
     "several": "problems more", "question": "",
     "unknown_tool": "tool tools", "arguments_not_json": "why", "arguments_no_object": "", "tool_failed": "why",
 }.items()}

@@ -105,6 +105,11 @@ def walk(steps: Sequence[Step], path: KeyPath = ("chain",)) -> Iterator[tuple[Ke
         yield from walk(step.children, (*path, n, *step.inner_path))
 
 
+def phases_in_order(steps: Sequence[Step], phases: Phases) -> list[str]:
+    """The phases that these steps, inner ones included, may run, each where it comes first."""
+    return list(dict.fromkeys(name for _, step in walk(steps) for name in step.phases_run(phases)))
+
+
 def names_written(steps: Sequence[Step], phases: Phases) -> frozenset[str]:
     """The names that these steps, inner ones included, may write."""
     return frozenset(name for _, step in walk(steps) for name in step.names_written(phases))
@@ -411,6 +416,8 @@ class Role(StrictModel):
     tools: list[str] = Field([])
     tools_when: Literal["always", "strong"] = "always"
     """`strong`: the tools are offered only to models whose `sizes.program` is not `small`."""
+    approve: Approve = None
+    """`before`: a person accepts, refuses or edits each tool call of this role before it is made."""
     model: ModelSettings = ModelSettings()
 
 

@@ -17,6 +17,7 @@ from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verd
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
+from chatdev.plain_values import describe_value, fields_of
 from chatdev.replies import (
     FilesDelivery,
     ReplyProblem,
@@ -37,11 +38,13 @@ _BRIEF = 4000  # characters of a reply that no parser reads
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Change made by an accepted delivery."""
+    """Change made by an accepted delivery; its fields are those of `DeliveryApplied`."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...] = ()
     unchanged: bool = False
+    lines: tuple[int, ...] = ()
+    gist: str = ""
 
 
 class Target(Protocol):
@@ -140,7 +143,7 @@ class ValueTarget:
         self.value, self.accepted = delivery, self.accepted + 1
         if self.seen:
             self.state.values[self.name] = delivery
-        return Acceptance((self.name,), (), unchanged)
+        return Acceptance((self.name,), (), unchanged, gist=describe_value(delivery, self.name))
 
     def substitute(self, value: Any) -> None:
         """Set the value without a delivery."""
@@ -199,7 +202,8 @@ class SoftwareTarget:
         if not delivery.is_unchanged:
             files = ", ".join([*delivery.written, *(f"-{path}" for path in delivery.deleted)])
             await self.state.set_software(delivery.software, f"{place}: {files[:200]}")
-        return Acceptance(delivery.written, delivery.deleted, delivery.is_unchanged)
+        lines = tuple(len(delivery.software[path].splitlines()) for path in delivery.written)
+        return Acceptance(delivery.written, delivery.deleted, delivery.is_unchanged, lines)
 
     def substitute(self, value: Any) -> None:
         """Files are never made up: the software stays as it is."""
@@ -423,13 +427,14 @@ class Deliveries:
             change = self._texts(delivery)[self.phase.writes]
         said = [f"{tool} {'passes' if verdict.passed else 'fails'}: {verdict.report}" for tool, verdict
                 in ((self.phase.feedback, feedback), (self.phase.guard, guard)) if verdict]
-        return "\n\n".join([change, *said])
+        return "\n\n".join([change.rstrip("\n"), *said])
 
     def substitute(self, value: Any) -> None:
         """Set the value without a delivery."""
         self.target.substitute(value)
         self.made = 1
-        self.context.emit(DeliveryApplied(self.place, (self.phase.writes,)))
+        gist = describe_value(value, self.phase.writes)
+        self.context.emit(DeliveryApplied(self.place, (self.phase.writes,), gist=gist))
 
     async def close(self, ending: str) -> None:
         """At the end of a phase: where its feedback never passed the best version stands (the newest of equals)."""
@@ -481,7 +486,7 @@ class Deliveries:
         change = await self.target.accept(delivery, place)
         self.made += 1
         self._remember_version()
-        self.context.emit(DeliveryApplied(place, change.written, change.deleted, change.unchanged))
+        self.context.emit(DeliveryApplied(place, **fields_of(change)))
         return change
 
     def _words(self, error: Unreadable) -> str:

@@ -6,6 +6,7 @@ of its own. So what people said is on record like all else, and a replay asks no
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from chatdev.errors import ConfigError, JournalError
 from chatdev.events import PersonAnswered, PersonAsked
 from chatdev.llm.base import Reply, Request
 from chatdev.place import Place
+from chatdev.plain_values import load_json
 from chatdev.providers import HUMAN
 
 Action = Literal["say", "accept", "refuse", "edit", "skip"]
@@ -166,3 +168,26 @@ async def ask_approval(context: RunContext, place: Place, **question: Any) -> Pe
         context.emit(asked)
         context.emit(PersonAnswered(place, asked.id, answer.action, answer.text))
     return answer
+
+
+async def approve_call(context: RunContext, place: Place, role: str, tool: str,
+                       arguments: dict[str, Any]) -> dict[str, Any] | str:
+    """The arguments with which an agent may call a tool, as a person wants them; or why it may not."""
+    shown, problem, number = json.dumps(arguments, ensure_ascii=False, indent=1), "", 0
+    while True:
+        answer = await ask_approval(context, place.at("approve", number := number + 1), role=role, problem=problem,
+                                    about=f"{role} calls {tool}", text=shown, edits={"arguments": shown})
+        match answer.action:
+            case "accept":
+                return arguments
+            case "refuse" | "skip":
+                return answer.text.strip()
+        shown = answer.files["arguments"]
+        try:
+            edited = load_json(shown)
+        except ValueError as error:
+            problem = f"no JSON: {error}"
+            continue
+        if isinstance(edited, dict):
+            return edited
+        problem = "the arguments are a JSON object"

@@ -17,6 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from chatdev.config.schema import phases_in_order
 from chatdev.config.templates import compile_expression
 from chatdev.engine.activity import Activities, Record
 from chatdev.engine.budget import Budget, Clock, LimitReached
@@ -171,7 +172,8 @@ class RunExecution:
         if self.playback.live:
             self._keep_company()
         emit(RunStarted("", self.plan.company.company, self.folder.path.name, str(self.folder.path),
-                        {name: str(value) for name, value in self.context.inputs.values.items() if value is not None}))
+                        {name: str(value) for name, value in self.context.inputs.values.items() if value is not None},
+                        tuple(phases_in_order(self.plan.company.chain, self.plan.company.phases))))
         if self.folder.note:
             emit(Noted("", self.folder.note))
         for note in self.plan.notes:

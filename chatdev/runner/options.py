@@ -272,7 +272,7 @@ class RunOptions:
     """Roles that people play."""
     approve: Sequence[str] = ()
     """What people approve of before it happens: names of phases, `deliveries` (all changes of the software), `tools`
-    (all steps that call one)."""
+    (all tools that steps or agents call)."""
     answer: AnswerFunction | None = None
     """Answers for people, one question at a time: a text, a `PersonAnswer`, or None to leave the question to others. A
     plain function is called in a thread of its own."""

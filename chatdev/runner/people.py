@@ -99,6 +99,7 @@ def approval_points(company: CompanyConfig) -> list[str]:
     """What people approve of in the company, in words."""
     return [*(f"phase {name}" for name, phase in company.phases.items() if phase.approve),
             *(f"deliveries of {name}" for name, phase in company.phases.items() if phase.solution.approve),
+            *(f"tool calls of {name}" for name, role in company.roles.items() if role.approve),
             *(f"tool {step.tool}" for _, step in walk(company.chain) if isinstance(step, ToolStep) and step.approve)]
 
 
@@ -108,6 +109,9 @@ def _approvals(company: CompanyConfig) -> Iterator[tuple[str, str]]:
         yield name, f"phases.{name}"
         if phase.writes == "software":
             yield _SHORTHANDS[0], f"phases.{name}.solution"
+    for name, role in company.roles.items():
+        if role.tools:
+            yield _SHORTHANDS[1], f"roles.{name}"
     for path, step in walk(company.chain):
         if isinstance(step, ToolStep):
             yield _SHORTHANDS[1], ".".join(map(str, path))

@@ -38,7 +38,7 @@ from chatdev.version import __version__
 _OWN = "chatdev."
 _SILENT = ("Uttered", "TextStreamed")  # what is said stands in the messages of the calls
 _CONTENT = {"RunStarted": ("inputs",), "RunFinished": ("reason",), "DraftJudged": ("problem",),
-            "DeliveryApplied": ("written", "deleted"), "DeliveryRefused": ("reason",), "Noted": ("text",),
+            "DeliveryApplied": ("written", "deleted", "gist"), "DeliveryRefused": ("reason",), "Noted": ("text",),
             "ToolCalled": ("summary",), "PersonAsked": ("text", "edits", "problem"), "PersonAnswered": ("text",)}
 """Fields of events that may hold what somebody asked for, or a model or a program wrote."""
 _OF_THE_LINE = ("v", "time", "kind", "place")

@@ -7,7 +7,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import chatdev
-from chatdev import Company, Run
+from chatdev import Run
 from chatdev.engine.people import read_answer
 from chatdev.errors import ConfigError
-from chatdev.events import Event, Noted, PersonAnswered, PersonAsked, PhaseFinished, ToolCalled
+from chatdev.events import Noted, PersonAsked
 from chatdev.journal import read_journal
 from chatdev.runner.people import PersonAnswer, answer, waiting
-from tests.engine.studio import CHANGE, CHECK, WRITE, Studio, program, talk
+from tests.engine.studio import CHECK, Studio, program, talk
+from tests.runner.asked_people import (
+    ACCEPT,
+    ALONE,
+    REPLIES,
+    REVIEW,
+    REVIEWED,
+    WRITTEN,
+    Person,
+    play_again,
+    said_the_same,
+)
 from tests.support.chat_server import ChatServer, Scripted
-
-ALONE = {**WRITE, "instructor": None}
-REVIEW = {**CHANGE, "opens": "instructor", "concludes": "instructor"}
-WRITTEN, REVIEWED = "write#1/round-1/assistant", "review#1/round-1/assistant"
-REPLIES = {WRITTEN: "<SOLUTION>\n" + program(), REVIEWED: program("print('hello world')")}
-ACCEPT = PersonAnswer("accept")
 
 
 @pytest.fixture
@@ -40,30 +45,6 @@ def studio(chat_server: ChatServer, tmp_path: Path) -> Studio:
 def reviewed(studio: Studio, **fields: Any) -> Path:
     """A company that writes a program and reviews it."""
     return studio.company({"write": ALONE, "review": REVIEW}, **fields)
-
-
-class Person:
-    """Gives the answers in turn, and remembers what it was asked."""
-
-    def __init__(self, *answers: Any) -> None:
-        self.asked: list[PersonAsked] = []
-        self._answers = list(answers)
-
-    def __call__(self, question: PersonAsked) -> Any:
-        self.asked.append(question)
-        return self._answers.pop(0)
-
-
-def play_again(run: Run) -> tuple[Run, list[Event]]:
-    """The replay of a run, with its events."""
-    events: list[Event] = []
-    return chatdev.replay(run.folder, on_event=events.append), events
-
-
-def said_the_same(before: list[Event], after: list[Event]) -> bool:
-    """Whether two runs asked and answered the same, in the same order."""
-    kinds = (PersonAsked, PersonAnswered, PhaseFinished)
-    return [e for e in before if isinstance(e, kinds)] == [e for e in after if isinstance(e, kinds)]
 
 
 # Turns.
@@ -176,155 +157,6 @@ def test_a_function_that_fails_is_the_error_of_the_run(studio: Studio) -> None:
     assert run.status == "error"
     assert "ValueError: no time" in run.reason
     assert chatdev.resume(run.folder, answer=Person(ACCEPT), base_url=studio.server.url, sandbox="none").success
-
-
-# Approvals.
-
-
-def approving(studio: Studio, **fields: Any) -> Path:
-    """A company whose deliveries of the program are approved."""
-    return studio.company({"write": {**ALONE, "solution": {"form": "files", "approve": "before"}, **fields}})
-
-
-def test_a_delivery_waits_for_its_approval(studio: Studio) -> None:
-    person = Person(ACCEPT)
-    run = studio.run(approving(studio), REPLIES, answer=person)
-    assert run.software.text("main.py") == "print('hello')\n"
-    assert person.asked[0].place == f"{WRITTEN}/approve-1"
-    assert "+print('hello')" in person.asked[0].text
-    assert person.asked[0].edits == {"main.py": "print('hello')\n"}
-    again, events = play_again(run)
-    assert again.success
-    assert said_the_same(studio.events, events)
-
-
-def test_a_refused_delivery_goes_back_with_the_words(studio: Studio) -> None:
-    retried = "write#1/round-1/assistant/retry-1"
-    person = Person("No greeting without a name!", ACCEPT)
-    run = studio.run(approving(studio), {**REPLIES, retried: program("print('hello Ann')")}, answer=person)
-    assert run.software.text("main.py") == "print('hello Ann')\n"
-    assert "REFUSED No greeting without a name!" in studio.said(retried)
-
-
-def test_a_person_edits_a_delivery_before_it_is_applied(studio: Studio) -> None:
-    person = Person(PersonAnswer("edit", files={"main.py": "print('edited')\n"}))
-    run = studio.run(approving(studio), REPLIES, answer=person)
-    assert run.software.text("main.py") == "print('edited')\n"
-    assert not list(run.folder.glob("**/*hello*"))
-    again, _ = play_again(run)
-    assert again.software == run.software
-
-
-def test_an_edit_that_cannot_be_read_is_given_back(studio: Studio) -> None:
-    broken = "print('edited'\n"
-    person = Person(PersonAnswer("edit", files={"main.py": broken}),
-                    PersonAnswer("edit", files={"main.py": "print('mended')\n"}))
-    run = studio.run(approving(studio), REPLIES, answer=person)
-    assert run.software.text("main.py") == "print('mended')\n"
-    assert person.asked[1].place.endswith("/approve-2")
-    assert "main.py" in person.asked[1].problem
-    assert person.asked[1].edits == {"main.py": broken}
-    again, events = play_again(run)
-    assert again.software == run.software
-    assert said_the_same(studio.events, events)
-
-
-def test_after_a_failed_edit_accepting_takes_what_was_delivered(studio: Studio) -> None:
-    person = Person(PersonAnswer("edit", files={"main.py": "print('edited'\n"}), ACCEPT)
-    run = studio.run(approving(studio), REPLIES, answer=person)
-    assert run.software.text("main.py") == "print('hello')\n"
-
-
-def test_an_edit_is_judged_like_a_delivery(studio: Studio) -> None:
-    person = Person(PersonAnswer("edit", files={"main.py": "def f():\n    pass\n"}), ACCEPT)
-    company = studio.company({
-        "write": ALONE, "review": {**REVIEW, "guard": "software.complete",
-                                   "solution": {"form": "files", "approve": "before"}}})
-    replies = {**REPLIES, "review#1/round-1/instructor": "Go.", "review#1/round-2/instructor": "<SOLUTION>"}
-    run = studio.run(company, replies, answer=person)
-    assert run.success, run.reason
-    assert "software.complete passes" in person.asked[0].text
-    assert person.asked[1].problem
-    assert run.software.text("main.py") == "print('hello world')\n"
-
-
-@pytest.mark.parametrize(("solution", "reply", "shown", "edit", "value"), [
-    ({"form": "text"}, "Todo", "Todo", "Diary", "Diary"),
-    ({"form": "list"}, "- a\n- b", "- a\n- b", "- c", ["c"]),
-    ({"form": "json", "schema": {"type": "object"}}, '{"n": 1}', '{\n "n": 1\n}', '{"n": 2}', {"n": 2}),
-    ({"form": "choice", "options": ["red", "blue"]}, "red", "red", "blue", "blue"),
-])
-def test_values_are_edited_as_texts(studio: Studio, solution: Mapping[str, Any], reply: str, shown: str, edit: str,
-                                    value: Any) -> None:
-    company = studio.company({"name": talk("title", solution={**solution, "approve": "before"}, instructor=None)})
-    person = Person(PersonAnswer("edit", files={"title": edit}))
-    run = studio.run(company, {"name#1/round-1/assistant": f"<SOLUTION>\n{reply}"}, answer=person)
-    assert person.asked[0].edits == {"title": shown}
-    assert run.values["title"] == value
-
-
-def test_a_value_out_of_its_form_is_given_back(studio: Studio) -> None:
-    company = studio.company({"name": talk("title", instructor=None, solution={
-        "form": "choice", "options": ["red", "blue"], "approve": "before"})})
-    person = Person(PersonAnswer("edit", files={"title": "green"}), PersonAnswer("edit", files={"title": "blue"}))
-    run = studio.run(company, {"name#1/round-1/assistant": "red"}, answer=person)
-    assert "red" in person.asked[1].problem
-    assert run.values["title"] == "blue"
-
-
-def test_nothing_is_applied_that_nobody_approves(studio: Studio) -> None:
-    run = studio.run(approving(studio), REPLIES)
-    assert not run.software
-    assert run.status == "error"
-    assert len(studio.server.requests) == 1
-
-
-def test_a_phase_begins_when_a_person_says_so_with_their_words(studio: Studio) -> None:
-    person = Person(PersonAnswer("accept", "Call it Ann."))
-    run = studio.run(studio.company({"write": {**ALONE, "approve": "before"}}), REPLIES, answer=person)
-    assert run.success
-    assert "WRITE TASK" in person.asked[0].text
-    assert "Call it Ann." in studio.said(WRITTEN)
-    again, events = play_again(run)
-    assert again.success
-    assert said_the_same(studio.events, events)
-
-
-@pytest.mark.parametrize(("said", "ending"), [("Not now.", "refused"), (None, "skipped")])
-def test_a_refused_phase_is_left_out(studio: Studio, said: str | None, ending: str) -> None:
-    company = studio.company({"write": ALONE, "review": {**REVIEW, "approve": "before"}})
-    run = studio.run(company, REPLIES, answer=Person(said))
-    assert run.success
-    assert studio.endings()["review#1"] == ending
-    assert studio.places == [WRITTEN]
-
-
-def test_a_refused_tool_is_not_called(studio: Studio) -> None:
-    chain = [{"phase": "write"}, {**CHECK, "approve": "before"}]
-    run = studio.run(studio.company({"write": ALONE}, chain), REPLIES, answer=Person("Too early."))
-    assert run.status == "failure"
-    assert not [event for event in studio.events if isinstance(event, ToolCalled)]
-    assert any("Too early." in note for note in run.notes)
-
-
-def test_approvals_are_asked_for_without_a_change_of_the_company(studio: Studio) -> None:
-    person = Person(ACCEPT, ACCEPT, ACCEPT)
-    run = studio.run(studio.company({"write": ALONE}), REPLIES, answer=person,
-                     approve=["write", "deliveries", "tools"])
-    assert run.success
-    assert [question.place for question in person.asked] == ["write#1/approve", f"{WRITTEN}/approve-1",
-                                                             "software.complete#1/approve"]
-
-
-def test_tools_are_found_where_phases_are_left_out(studio: Studio) -> None:
-    company = studio.company({"write": ALONE, "review": REVIEW})
-    loaded = Company.load(company, without=["review"]).with_people([], ["tools"])
-    assert loaded.config.chain[-1].approve == "before"  # type: ignore[union-attr]
-
-
-def test_an_unknown_approval_is_refused_with_the_nearest_name(studio: Studio) -> None:
-    with pytest.raises(ConfigError, match=r"--approve writ: company 'stage' has no such phase.*'write'"):
-        studio.run(reviewed(studio), {}, approve=["writ"])
 
 
 # Answers in the folder.

@@ -54,10 +54,10 @@ def at_once(drafts: int) -> None:
     settings_file().write_text(f"models: [{{match: [m], drafts_at_once: {drafts}}}]", encoding="utf-8")
 
 
-def whole(shop: Shop, answers: dict[str, Any] | None = None) -> Outcome:
+def whole(shop: Shop, answers: dict[str, Any] | None = None, *more: str) -> Outcome:
     """A run that nothing stops."""
     shop.route(answers or ANSWERS)
-    outcome = shop.run("--name", "a-whole")
+    outcome = shop.run("--name", "a-whole", *more)
     outcome.assert_succeeded()
     shop.server.requests.clear()
     return outcome
@@ -218,13 +218,13 @@ def test_streamed_drafts_do_not_mix(shop: Shop) -> None:
     shop.route({place: Scripted(answer, drip=0.002) for place, answer in ANSWERS.items()})
     lines = shop.run("--stream").out.splitlines()
     first, chosen = (line for line in lines if "VERSION" in line)
-    number = first.removeprefix("VERSION = ")
+    number = first.strip().removeprefix("VERSION = ")
     assert ("  Maker" if number == "1" else f"  Maker · draft {number}") in lines
-    assert chosen.strip() == "VERSION = 2"
+    assert chosen.strip(" │") == "VERSION = 2"
 
 
 def test_the_console_tells_of_each_draft(shop: Shop) -> None:
-    lines = whole(shop).out.splitlines()
+    lines = whole(shop, None, "--dialogue").out.splitlines()
     assert "  ✗ draft 2 of 4 fails (score 0.5)" in lines
     assert sum(line.startswith("  ✗ draft") for line in lines) == 4
 

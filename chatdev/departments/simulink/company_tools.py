@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chatdev.departments.simulink.agreement import (
     agreed_model,
@@ -37,6 +37,9 @@ from chatdev.departments.simulink.views import describe_blocks, list_names, tabu
 from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
 from chatdev.tools.base import ToolContext, Verdict, render_file, tool
+
+if TYPE_CHECKING:
+    from chatdev.web.views import RunView
 
 PROGRAM_FILE, PICTURE_FILE, REPORT_FILE = "build_model.py", "model.svg", "report.md"
 WORDING = Path(__file__).with_name("wording")
@@ -291,3 +294,27 @@ def _meaning(block: DiagramBlock | None) -> tuple[str, dict[str, str]] | None:
 
 def _write(name: str, block: DiagramBlock) -> str:
     return f"{name} is {block.type}" + (f" with {dict(block.parameters)}" if block.parameters else "")
+
+
+def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
+    """What the web view shows: the block diagram that was delivered, or else what the agents agreed on; and in what it
+    differs from the given one."""
+    from chatdev.web.views import RunView  # brings the runner with it, which programs without a run do without
+
+    files = (values.get("simulink.deliver") or {}).get("files") or {}
+    agreed = values.get("simulink.investigation")
+    if text := files.get(MODEL_FILE):
+        yield _diagram_view("The model", Diagram.parse(text, MODEL_FILE))
+    elif agreed:
+        yield _diagram_view("What the agents agreed on", place(agreed_model(agreed, None)))
+    judged = values.get("simulink.judge") or {}
+    if differences := judged.get("differences"):
+        rows = [(str(one),) for one in differences]
+        yield RunView("Differences from what was agreed on", table=[("difference",), *rows])
+
+
+def _diagram_view(title: str, model: Diagram) -> RunView:
+    from chatdev.web.views import RunView
+
+    size = f"{len(model.blocks)} blocks, {len(model.wires)} connections"
+    return RunView(title, picture=draw(model).encode(), about=size)
