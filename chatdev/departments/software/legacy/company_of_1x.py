@@ -248,10 +248,10 @@ class _Import:
             inner.append(self._phase_step(one, f"{where}.Composition.{n} {one.phase}"))
             self.certain = self.certain | {self._writes(one.phase)}
         self.certain = before
+        body = [*first, *({**step, "when": f"not {until}"} if first and until else step for step in inner)]
         if item.cycleNum == 1 or known.get("rounds"):
-            yield from (*first, *inner)
+            yield from body
         else:
-            body = [*first, *({**step, "when": f"not {until}"} if first and until else step for step in inner)]
             yield {"repeat": {**({"until": until} if until else {}), "max": item.cycleNum, "steps": body}}
 
     def _until(self, item: ChainItem, known: Mapping[str, Any], first: Sequence[Mapping[str, str]]) -> str | None:
