@@ -32,7 +32,7 @@ def show_rehearsal(company: Company, task: str, options: RunOptions, *, quiet: b
     """Print the rehearsal of a run. Raises ConfigError for what a run would refuse."""
     found = asyncio.run(rehearse(company, task, options))
     others = _possible_prompts(company, task, options, found)
-    most = _most(company, options, others)
+    most = _most(company, options, found.model)
     if as_json:
         click.echo(json.dumps(_as_json(found, most, others.values())))
         return 0
@@ -99,7 +99,7 @@ def _possible_prompts(company: Company, task: str, options: RunOptions,
     """The prompts of the phases that are left out, by phase."""
     user = user_settings()
     shown = preview(company.config, gather_inputs(company.config, task, options.inputs).visible,
-                    described_tools(company.config, KnownTools(company.tools)), default=_default(options),
+                    described_tools(company.config, KnownTools(company.tools)), default=_default(options, found.model),
                     profiles=user.models, software=software_at(options.software).files,
                     language=options.language or "English")
     names = found.left_out if not found.problem else {
@@ -107,14 +107,15 @@ def _possible_prompts(company: Company, task: str, options: RunOptions,
     return {name: [one for one in shown if one.phase == name] for name in names}
 
 
-def _default(options: RunOptions) -> ModelSettings:
-    return default_model(str(options.model) if options.model else None, options.base_url, options.provider,
-                         user=user_settings())
+def _default(options: RunOptions, name: str = "") -> ModelSettings:
+    named = str(options.model) if options.model else None
+    found = default_model(named, options.base_url, options.provider, user=user_settings())
+    return found.model_copy(update={"name": found.name or name})
 
 
-def _most(company: Company, options: RunOptions, others: Mapping[str, list[PhasePreview]]) -> Load | None:
+def _most(company: Company, options: RunOptions, model: str) -> Load | None:
     """What every loop, round and draft together take; None where no number bounds them."""
-    user, default = user_settings(), _default(options)
+    user, default = user_settings(), _default(options, model)
     shown = preview(company.config, {"task": "", **dict.fromkeys(company.config.inputs)}, default=default,
                     profiles=user.models)
     return estimate(company.config, shown, default, user.models).most

@@ -178,8 +178,9 @@ _LIMIT_OPTIONS = (
                  help="The same for tokens."),
     click.option("--retry-failed", is_flag=True, help="Try failed jobs again."),
     click.option("--quiet", is_flag=True, help="No progress bar."),
-    click.option("--dry-run", is_flag=True, help="Show how many runs there are and what they may cost; run nothing."),
 )
+_DRY_RUN_OPTION = click.option("--dry-run", is_flag=True,
+                               help="Show how many runs there are and what they may cost; run nothing.")
 _ENGINE_OPTIONS = (
     click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
                  help="Work in this process, or by workers on the machines of a Ray cluster."),
@@ -250,17 +251,18 @@ class StudyOptions:
                 raise ConfigError(f"{option} is of use with --engine ray only; add that, or leave it out")
 
 
-def running_options(study: str,
-                    option: tuple[str, str] = STUDY_NAME) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def running_options(study: str, option: tuple[str, str] = STUDY_NAME, *,
+                    known: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options about variants, the ledger (`study` is the default name, `option` as in `study_options`), the
-    engine and limits; the command gets them as one `StudyOptions`, and its own ones by name."""
+    engine and limits; the command gets them as one `StudyOptions`, and its own ones by name. `known`: its runs are
+    known before the first, so that there is `--dry-run`."""
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(**given: Any) -> Any:
-            options = {each.name: given.pop(each.name) for each in fields(StudyOptions)}
+            options = {each.name: given.pop(each.name) for each in fields(StudyOptions) if each.name in given}
             return command(StudyOptions(**options), **given)
 
-        ours = _with_options(_with_options(run, _LIMIT_OPTIONS), _ENGINE_OPTIONS)
+        ours = _with_options(_DRY_RUN_OPTION(run) if known else run, (*_ENGINE_OPTIONS, *_LIMIT_OPTIONS))
         return _with_options(study_options(ours, study, option), _VARIANT_OPTIONS)
 
     return add

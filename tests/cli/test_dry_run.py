@@ -75,3 +75,9 @@ def test_a_study_says_what_it_may_cost_and_runs_nothing(here: Path) -> None:
     assert "\n  single · gpt-4o         6 calls" in shown
     assert "if every check passes at once" in shown
     assert list(here.iterdir()) == []
+
+
+def test_a_development_whose_runs_follow_from_each_other_has_none(here: Path) -> None:
+    done = CliRunner().invoke(command_line, ["process", "develop", "--dry-run"])
+    assert done.exit_code == 2
+    assert "No such option" in done.output

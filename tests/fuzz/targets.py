@@ -64,7 +64,8 @@ TARGETS = {
                         "saved model"), "departments/simulink"),
     "journals": Target(("journal",), "runner"),
     "databases": Target(("pool",), "batch"),
-    "companies": Target(("company", "settings", "consents", "variables", "template"), "config"),
+    "companies": Target(("company", "company of 1.x", "changed chain", "settings", "consents", "variables", "template"),
+                        "config"),
     "answers": Target(("answer of a server", "server of tools", "text for a person"), "llm"),
 }
 """Every target by its name; each reader is in one of them."""

@@ -61,7 +61,7 @@ def _development_command(name: str) -> Callable[[Command], click.Command]:
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         run.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
         ended = report_outcome(run)
-        for add in (running_options("top", _POOL_NAME), _seed_option, _tasks_option, company_option):
+        for add in (running_options("top", _POOL_NAME, known=False), _seed_option, _tasks_option, company_option):
             ended = add(ended)
         return click.command(name)(ended)
 

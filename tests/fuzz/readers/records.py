@@ -14,12 +14,13 @@ from mcp.types import CallToolResult
 from mcp.types import Tool as Offer
 
 from chatdev.cli.console import first_line, layout_text
-from chatdev.config.load import load_company
+from chatdev.config.load import build_company, load_company
 from chatdev.config.settings import keep_dotenvs, read_dotenv, user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
 from chatdev.config.trust_record import read_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.departments.software.evaluation.quality import paper_code_text, paper_completeness
+from chatdev.departments.software.legacy.company_of_1x import import_company
 from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError, ToolError
 from chatdev.evaluation.dialogues import kind_of_issue
 from chatdev.evaluation.embedding import LexicalEmbedder
@@ -36,6 +37,7 @@ from chatdev.runner.recorded import RecordedRun
 from chatdev.safe_text import sanitize
 from chatdev.secrets import scrub
 from tests.config.tiny import TINY, TOOLS
+from tests.departments.software.legacy.written_by_hand import CHAIN, write_company
 from tests.fuzz.properties import TOKENS
 from tests.fuzz.readers.reader import Reader, scratch, value_in, write
 
@@ -43,6 +45,15 @@ YAML = ["\n", " ", "  ", "\t", ":", ": ", "- ", "{", "}", "[", "]", ",", "#", "&
         "!!python/object ", "!x ", "|\n", ">-\n", "'", '"', "%YAML 1.1\n", "---\n", "...\n", "? ", "\0", "\ud800",
         "\ufeff", "\x85", "\u2028", "é", "{{ ", " }}", "{% for x in task %}", "extends: tiny\n", "phases:\n", "task",
         "null", "1e999", "0x1", "a", "a: ", "1:2", "- - ", "\\", "a b: c d\n"]
+CHANGES = [*YAML, "insert: ", "without: ", "{after: ", "before: ", "coding", "software.use", "#2", "#", "#-1",
+           ", steps: [", "{phase: coding}", "]}", "[coding]", "{tool: software.use, writes: a}", "parallel: [",
+           "repeat: {max: 2, steps: ["]
+LEGACY = ['{"phase": "Coding", ', '"phaseType": "ComposedPhase", ', '"Composition": [', '"cycleNum": ',
+          '"max_turn_step": ', '{"phase": "Naming"}', '"user_role_name": "Boss", ',
+          '"assistant_role_name": "Coder", ', '"phase_prompt": ["',
+          "{task}", "{{", "}}", "{", "}", "{%", "%}", "{#", "{0}", "{a.b[c]!r:>9}", "<INFO>", "FILENAME", '"]', '"',
+          "[", "]", ",", ": ", "True", "null", "1e999", "-1", "9" * 30, "\\ud800", "\\n", "{codes}", "{comments}",
+          '"": []']
 VARIABLES = ["A", "=", "'", '"', "\\", "\n", " ", "\t", "#", "export ", "${A}", "$", "\r", "OPENAI_API_KEY=",
              "sk-abcdefgh", "\0", "é", "`", "a b"]
 JOURNAL = ['{"v": 1, "kind": "Noted"}\n', '{"v": 1, "kind": "Order", ', '"place": "", ',
@@ -78,6 +89,23 @@ def company(text: str) -> None:
     """The YAML of a company."""
     with suppress(ConfigError):
         load_company(write("company.yaml", text), tools=TOOLS)
+
+
+def company_of_1x(text: str) -> None:
+    """The three files of a company of ChatDev 1.x, the text as each of them; what is taken can be rendered."""
+    for key in ("chain", "phases", "roles"):
+        with suppress(ConfigError):
+            found = import_company(write_company(scratch() / "1x", **{key: text}), "own")
+            for phase in found.company["phases"].values():
+                variables(phase["opening"])
+
+
+def changed_chain(text: str) -> None:
+    """What a company changes in the chain of another one, as YAML and as a mapping."""
+    with suppress(ConfigError):
+        build_company(f"company: own\nextends: single\n{text}", tools=TOOLS)
+    with suppress(ConfigError):
+        build_company({"company": "own", "extends": "single", "insert": value_in(text)}, tools=TOOLS)
 
 
 def consents(text: str) -> None:
@@ -214,6 +242,8 @@ def template(text: str) -> None:
 
 READERS = {
     "company": Reader(company, YAML, ("{}", f"{TINY}{{}}", "a: {}", "a: '{}")),
+    "company of 1.x": Reader(company_of_1x, LEGACY, ("{}", '{"chain": [{}]}', '{"Coding": {}}', json.dumps(CHAIN))),
+    "changed chain": Reader(changed_chain, CHANGES, ("{}", "insert: {}", "insert: [{}]", "without: {}")),
     "consents": Reader(consents, [*JOURNAL, '{"trusted": [', '"kind": "', '"names": ["', '"given": ']),
     "settings": Reader(settings, YAML, ("{}", "models: [{}")),
     "variables": Reader(variables_file, VARIABLES, ("{}", "A='{}", 'OPENAI_API_KEY="{}"')),

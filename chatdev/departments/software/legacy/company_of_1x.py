@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatdev.config.protocol import SOLUTION_MARKER
+from chatdev.config.templates import compile_expression
 from chatdev.config.yaml_nodes import dotted_path, name_hint
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_table
@@ -236,8 +237,8 @@ class _Import:
         yield from self._loop(item, known, where)
 
     def _loop(self, item: ChainItem, known: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-        until, before = known.get("until"), self.certain
-        first = [dict(known["first"])] if "first" in known else []
+        first, before = known.get("first", []), self.certain
+        until = self._until(item, known, first)
         self.certain = before | {step["writes"] for step in first}
         inner = []
         for n, one in enumerate(item.Composition):
@@ -247,11 +248,21 @@ class _Import:
             inner.append(self._phase_step(one, f"{where}.Composition.{n} {one.phase}"))
             self.certain = self.certain | {self._writes(one.phase)}
         self.certain = before
+        body = [*first, *({**step, "when": f"not {until}"} if first and until else step for step in inner)]
         if item.cycleNum == 1 or known.get("rounds"):
-            yield from (*first, *inner)
+            yield from body
         else:
-            body = [*first, *({**step, "when": f"not {until}"} if first else step for step in inner)]
             yield {"repeat": {**({"until": until} if until else {}), "max": item.cycleNum, "steps": body}}
+
+    def _until(self, item: ChainItem, known: Mapping[str, Any], first: Sequence[Mapping[str, str]]) -> str | None:
+        """What ends a loop; None where no step of it writes what that is about."""
+        until: str | None = known.get("until")
+        there = {*(step["writes"] for step in first), *(self._writes(one.phase) for one in item.Composition)}
+        if until is None or compile_expression(until).names <= there:
+            return until
+        why = f"none of its phases leaves what ends it in 1.x; it goes round {item.cycleNum} times"
+        self._note("changed", f"{CHAIN} {item.phase}", why)
+        return None
 
     def _note_extra(self, item: ChainItem, where: str) -> None:
         for key in item.model_extra or {}:

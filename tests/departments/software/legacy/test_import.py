@@ -15,7 +15,7 @@ from chatdev import Company, ConfigError, ScriptedModel
 from chatdev.cli.app import command_line
 from chatdev.config.templates import render
 from chatdev.departments.software.legacy.company_of_1x import import_company
-from tests.departments.software.legacy.written_by_hand import CHAIN, ROLES, simple, write_company
+from tests.departments.software.legacy.written_by_hand import CHAIN, ROLES, composed, simple, write_company
 from tests.support.chat_server import ChatServer
 
 UNFINISHED = 'main.py\n```python\nimport sys\n\n\ndef greet(name):\n    pass\n\n\nprint(greet("you"))\n```'
@@ -86,6 +86,14 @@ def test_a_phase_that_stands_twice_keeps_its_turns(tmp_path: Path) -> None:
     company = import_company(write_company(tmp_path, chain=chain), "own").company
     assert company["phases"]["manual"]["rounds"] == 2
     assert company["chain"][1:3] == [{"phase": "manual"}, {"phase": "manual", "rounds": 4}]
+
+
+def test_a_loop_whose_phases_cannot_end_it_goes_round(tmp_path: Path) -> None:
+    chain = {**CHAIN, "chain": [simple("Coding"), composed("CodeReview", 3, "TestErrorSummary")]}
+    found = import_company(write_company(tmp_path, chain=chain), "own")
+    assert not Company.load(found.company).warnings
+    assert found.company["chain"][1] == {"repeat": {"max": 3, "steps": [{"phase": "test_error_summary"}]}}
+    assert any("none of its phases leaves what ends it in 1.x" in note.text for note in found.notes_of("changed"))
 
 
 def test_a_person_in_the_loop_and_pictures_are_told_of(tmp_path: Path) -> None:
