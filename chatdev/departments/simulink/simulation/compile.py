@@ -351,9 +351,9 @@ class _Text:
         self.due = {rate: f"r{number}" for number, rate in enumerate(rates)}
         self.loops: list[tuple[str, ...]] = []
         self._guesses: list[str] = []
-        all_at_once = not is_continuous and len(rates) <= 1 and all(not rate.offset for rate in rates)
+        self.all_at_once = not is_continuous and len(rates) <= 1 and all(not rate.offset for rate in rates)
         self.kept = [node.target for node in nodes
-                     if node.rate == CONSTANT or (node.is_held and not all_at_once)]
+                     if node.rate == CONSTANT or (node.is_held and not self.all_at_once)]
         self.live = {node.target: node for node in nodes if not node.is_held}
 
     def write(self) -> str:
@@ -366,7 +366,7 @@ class _Text:
         return "\n".join([
             "def program():", *(f"    {name} = 0.0" for name in (*self.kept, *self._guesses)),
             *(f"    {name} = initial[{name!r}]" for name in code.remembered),
-            "    first, again, stop = True, 0.0, 0.0", *(f"    {line}" for line in bodies),
+            "    first, again, stop, row = True, 0.0, 0.0, ()", *(f"    {line}" for line in bodies),
             "    def frozen():", f"        return ({''.join(f'{name}, ' for name in held)})",
             "    return major, derivative, margins, peek, frozen", ""])
 
@@ -376,11 +376,13 @@ class _Text:
     def _major(self) -> list[str]:
         code = self.code
         reads = {node.target: node.reads() for node in self.nodes}
+        at_hits = "    " if self.all_at_once and self.due else ""
         lines = [*self._unpack(), "    again = 0.0", *self._ordered(self.nodes, reads, is_major=True),
-                 *(f"    {line}" for line in code.settled), f"    row = ({''.join(f'{name}, ' for name in self.row)})"]
+                 "    if r0:" if at_hits else "", *(f"    {at_hits}{line}" for line in code.settled),
+                 f"    {at_hits}row = ({_row(self.row)})"]
         for guard, group in self._updates():
             lines += [f"    {guard}" if guard else "", *(f"    {'    ' if guard else ''}{line}" for line in group)]
-        own = [*self.kept, *code.remembered, *self._guesses, "first", "again", "stop"]
+        own = [*self.kept, *code.remembered, *self._guesses, "first", "again", "stop", "row"]
         states = "".join(f"{name}, " for name in code.states)
         due = "".join(f", {name}" for name in self.due.values())
         return [f"def major(t, x, fresh{due}):", f"    nonlocal {', '.join(own)}", *filter(None, lines),

@@ -378,18 +378,17 @@ class _Hits:
             for tick in range(end + 1):
                 yield self.time(tick), self._take(tick)
             return
-        nothing = (False,) * len(self._next)
-        tick = -1
+        nothing, time = (False,) * len(self._next), 0.0
         if not self._next or min(self._next) > 0:
             yield 0.0, nothing
         if len(self._next) == 1:
-            every = (True,)
             for tick in range(self._next[0], end + 1, self._periods[0]):
-                yield self.time(tick), every
-        else:
-            while self._next and (tick := min(self._next)) <= end:
-                yield self.time(tick), self._take(tick)
-        if not self._tick or self.time(end) < stop * (1 - _SAME) or self.time(tick) != self.time(end):
+                time = self.time(tick)
+                yield time, (True,)
+        while len(self._next) > 1 and (tick := min(self._next)) <= end:
+            time = self.time(tick)
+            yield time, self._take(tick)
+        if time < stop * (1 - _SAME):
             yield stop, nothing
 
 

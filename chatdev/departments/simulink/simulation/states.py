@@ -128,7 +128,8 @@ def _zero_pole(site: Site) -> None:
 def polynomials(site: Site) -> tuple[Values, list[float]]:
     """Numerator (one row) and denominator of a block given by zeros, poles and gain."""
     zeros, poles = site.matrix("Zeros").ravel(), site.matrix("Poles").ravel()
-    return (site.number("Gain") * numpy.real(numpy.poly(zeros))).reshape(1, -1), [*map(float, numpy.poly(poles))]
+    return (site.number("Gain") * numpy.atleast_1d(numpy.real(numpy.poly(zeros)))).reshape(1, -1), [
+        *map(float, numpy.atleast_1d(numpy.real(numpy.poly(poles))))]
 
 
 def companion(site: Site, numerator: Values, denominator: list[float],
@@ -230,8 +231,10 @@ class History:
         """The value a delay ago; within a step, that of the piece it began in."""
         then = time - self._delay - 1e-13 * time  # so that a jump is not seen before the step that begins with it
         right = bisect_left(self._times, then, lo=max(self._cursor, 1))
-        if right == len(self._times) or then < self._times[0]:
-            return self._values[-1 if then >= self._times[0] else 0]
+        if right == len(self._times):
+            return self._values[-1]
+        if right == 1 and then < self._times[0]:
+            return self._values[0]
         left, length = right - 1, self._times[right] - self._times[right - 1]
         share = (then - self._times[left]) / length if length > 0 else 0.0
         return self._values[left] + share * (self._values[right] - self._values[left])

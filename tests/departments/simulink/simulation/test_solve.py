@@ -165,6 +165,13 @@ def test_a_delay_gives_its_start_value_for_one_period() -> None:
     assert found["i"].tolist() == pytest.approx([0.01 * n * (n - 1) / 2 for n in range(11)])
 
 
+def test_the_end_is_a_whole_step_wherever_it_lies() -> None:
+    for others in ({}, {"z": sampled("Digital Clock", "3")}):
+        found = run({"y": sampled("Digital Clock"), **others}, stop=2.5)
+        assert found.times.tolist() == [0, 1, 2, 2.5]
+        assert found["y"].tolist() == [0, 1, 2, 2]
+
+
 def test_offsets_shift_the_first_hit() -> None:
     found = run({"t": ("Digital Clock", {"SampleTime": "[1 0.25]"}), "Scope": "Scope"}, "t/1 -> Scope/1", stop=3)
     assert found.times.tolist() == [0, 0.25, 1.25, 2.25, 3]
