@@ -6,6 +6,7 @@ operators, some functions and the variables it is given; what else MATLAB knows 
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +62,7 @@ def value_of(text: str, variables: Mapping[str, Values] | None = None) -> Values
         return _Evaluator(variables or {}).value(parse_expression(text))
 
 
+@functools.lru_cache(4096)
 def parse_expression(text: str) -> Tree:
     """The tree of an expression. Raises ExpressionFault."""
     return _Parser(text).read()
