@@ -24,9 +24,9 @@ from chatdev.departments.simulink.simulation.steps import (
     VARIABLE,
     Backward,
     RungeKutta,
+    State,
     Stateless,
     Stepper,
-    Vector,
 )
 
 SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
@@ -57,8 +57,8 @@ class Results:
     something jumps. `sinks` are the columns of each recording block, `rates` the blocks' sample times, `every` of how
     many whole steps one was kept, `events` those located."""
 
-    times: Vector
-    values: Vector
+    times: Values
+    values: Values
     columns: tuple[str, ...]
     sinks: Mapping[str, tuple[str, ...]]
     rates: Mapping[str, Rate]
@@ -68,7 +68,7 @@ class Results:
     events: int
     every: int
 
-    def __getitem__(self, column: str) -> Vector:
+    def __getitem__(self, column: str) -> Values:
         """A signal by its name."""
         return numpy.asarray(self.values[:, self.columns.index(column)])
 
@@ -182,11 +182,11 @@ class _Run:
         slope = model.derivative
         method = RungeKutta(slope, FIXED[self.solver], 1e-3, 1e-6, model.state_blocks) if (
             self.solver in FIXED and model.initial) else None
-        states: Sequence[float] = model.initial
+        states: State = model.initial
         last = 0.0
         for time, due in self._hits.all_until(self.options.stop):
             if method and time > last:
-                states = method.advance(last, numpy.array(states), time, math.inf)[1].tolist()
+                states = method.advance(last, states, time, math.inf)[1]
                 if not all(map(math.isfinite, states)):
                     raise self._divergence(states, time)
             last = time
@@ -212,8 +212,10 @@ class _Run:
         model, stop = self.model, self.options.stop
         longest = min(self.options.longest or stop / _PARTS, model.longest_step)
         stepper = self._stepper()
-        time, state = 0.0, numpy.array(model.initial)
+        time = 0.0
+        state: State = model.initial
         state, is_over = self._whole_step(0.0, state, self._hits.due(0.0), None)
+        is_stiff = self.solver == "ode15s"
         dense, blamed = deque[float](maxlen=_DENSE), Counter[str]()
         while time < stop and not is_over:
             bound = self._next_stop(time)
@@ -221,17 +223,17 @@ class _Run:
             time, state = stepper.advance(time, state, bound, longest)
             if bound - time <= _SAME * abs(bound):
                 time = bound
-            if not numpy.isfinite(state).all():
-                raise self._divergence(state.tolist(), time)
+            if not all(map(math.isfinite, state)):
+                raise self._divergence(state, time)
             event = self._first_event(stepper, before, time, state)
             if event:
                 time, state, block = event
                 self._note_event(time, block, dense, blamed)
             due = self._hits.due(time) if time == bound else self._none_due
-            frozen = model.frozen()
-            left = model.peek(time, state.tolist())
+            frozen = model.frozen() if is_stiff else ()
+            left = model.peek(time, state) if event or time == bound else None
             old, (state, is_over) = state, self._whole_step(time, state, due, left)
-            if event or state is not old or frozen != model.frozen():
+            if is_stiff and (event or state is not old or frozen != model.frozen()):
                 stepper.restart()
 
     def _stepper(self) -> Stepper:
@@ -253,12 +255,11 @@ class _Run:
                 return exactly
         return stop
 
-    def _whole_step(self, time: float, state: Vector, due: Sequence[bool],
-                    left: tuple[float, ...] | None) -> tuple[Vector, bool]:
-        """Everything is computed anew, until nothing asks for more; the same array comes back if no state jumps."""
+    def _whole_step(self, time: float, state: State, due: Sequence[bool],
+                    left: tuple[float, ...] | None) -> tuple[State, bool]:
+        """Everything is computed anew, until nothing asks for more; the same states come back if none jumps."""
         major = self.model.major
-        given = state.tolist()
-        row, states, again, stop = major(time, given, True, *due)
+        row, states, again, stop = major(time, state, True, *due)
         jumps = left is not None and not _is_alike(left, row)
         if jumps and left is not None:
             self._record(time, left, is_needed=True)
@@ -271,25 +272,25 @@ class _Run:
             row, states, again, stop = major(time, states, False, *self._none_due)
             self._record(time, row, is_needed=True)
         self._count_step(time)
-        return (state if list(states) == given else numpy.array(states)), bool(stop)
+        return (state if states == tuple(state) else states), bool(stop)
 
-    def _first_event(self, stepper: Stepper, before: tuple[float, Vector], time: float,
-                     state: Vector) -> tuple[float, Vector, str] | None:
+    def _first_event(self, stepper: Stepper, before: tuple[float, State], time: float,
+                     state: State) -> tuple[float, State, str] | None:
         """Where the first mode changes within a step: time and state just behind it, and the block."""
         margins = self.model.margins
         if not self.model.margin_blocks:
             return None
         length = time - before[0]
         share = 1.0
-        if not max(margins(time, state.tolist())) > 0:
+        if not max(margins(time, state)) > 0:
             share = 0.5
-            if not max(margins(before[0] + 0.5 * length, stepper.near(0.5).tolist())) > 0:
+            if not max(margins(before[0] + 0.5 * length, stepper.near(0.5))) > 0:
                 return None
-        ignored = {number for number, margin in enumerate(margins(before[0], before[1].tolist())) if margin > 0}
+        ignored = {number for number, margin in enumerate(margins(before[0], before[1])) if margin > 0}
 
         def size(part: float) -> tuple[float, str]:
             there = state if part == 1.0 else stepper.at(part)
-            found = margins(before[0] + part * length, there.tolist())
+            found = margins(before[0] + part * length, there)
             worst = max((number for number in range(len(found)) if number not in ignored),
                         key=found.__getitem__, default=None)
             return (-1.0, "") if worst is None else (found[worst], self.model.margin_blocks[worst])
