@@ -35,6 +35,7 @@ from chatdev.departments.simulink.simulation.kernel import (
     TimeEvents,
 )
 from chatdev.departments.simulink.simulation.loops import Group, solve_loop, sort_nodes
+from chatdev.departments.simulink.simulation.network import find_networks
 
 RECORDED = ("scope", "outport", "display", "to_workspace", "xy_graph")
 """Kernels of the blocks whose inputs are results."""
@@ -50,14 +51,13 @@ class Compiled:
 
     `major(t, x, fresh, *due)` computes a whole step and returns the recorded row, the states and whether to compute
     again and to stop; `derivative`, `margins` and `peek` (the row) are for within a step, with modes frozen;
-    `frozen()` is what is. `columns` are the recorded signals; `rates` the discrete ones, in the order of `due`.
+    `columns` are the recorded signals; `rates` the discrete ones, in the order of `due`.
     """
 
     major: Callable[..., tuple[tuple[float, ...], tuple[float, ...], float, float]]
     derivative: Callable[[float, Sequence[float]], list[float]]
     margins: Callable[[float, Sequence[float]], list[float]]
     peek: Callable[[float, Sequence[float]], tuple[float, ...]]
-    frozen: Callable[[], tuple[Any, ...]]
     initial: tuple[float, ...]
     state_blocks: tuple[str, ...]
     margin_blocks: tuple[str, ...]
@@ -68,6 +68,7 @@ class Compiled:
     events: tuple[TimeEvents, ...]
     longest_step: float
     is_continuous: bool
+    is_stiff: bool
     notes: tuple[str, ...]
     text: str
 
@@ -86,10 +87,9 @@ class _Compiler:
         self.sites = {name: Site(self.parts[name], variables, self.code) for name in sorted(self.parts)}
         self.kernels = {name: KERNELS[str(self.parts[name].kind.sim)]  # type: ignore[union-attr]  # known by now
                         for name in self.sites}
-        self.inputs = {name: [port.name for port in part.ports or () if port.direction == "in"]
-                       for name, part in self.parts.items()}
-        self.outputs = {name: [port.name for port in part.ports or () if port.direction == "out"]
-                        for name, part in self.parts.items()}
+        self.inputs, self.outputs = ({name: [
+            port.name for port in part.ports or () if port.direction == direction and not port.is_physical]
+            for name, part in self.parts.items()} for direction in ("in", "out"))
         self.feeds: dict[tuple[str, int], tuple[str, int]] = {}
         self._connect(model)
 
@@ -115,7 +115,7 @@ class _Compiler:
     # connections
 
     def _connect(self, model: Diagram) -> None:
-        for wire in model.wires:
+        for wire in (wire for wire in model.wires if not wire.is_physical):
             for end, ports, kind in ((wire.source, self.outputs, "output"), (wire.target, self.inputs, "input")):
                 if end.block not in self.sites:
                     raise ModelFault(f"line {wire}: there is no block {end.block!r}; add it, or correct the line",
@@ -129,8 +129,10 @@ class _Compiler:
                                  "remove one line", [wire.target.block])
             self.feeds[target] = wire.source.block, self.outputs[wire.source.block].index(wire.source.port)
         self._join_tags()
+        self._join_networks(model)
         for name, site in self.sites.items():
-            count = 1 if self._sim(name) == "from" else len(self.inputs[name])
+            network = self.sites[name].network
+            count = len(network.inputs) if network else 1 if self._sim(name) == "from" else len(self.inputs[name])
             site.sources = [self.sites[feed[0]] if (feed := self.feeds.get((name, port))) else None
                             for port in range(count)]
             site.outputs = [()] * len(self.outputs[name])
@@ -156,6 +158,16 @@ class _Compiler:
                 raise ModelFault(f"From {name!r}: there is no Goto with the tag {tag!r}; add one", [name])
             if (sources[tag], 0) in self.feeds:
                 self.feeds[name, 0] = self.feeds[sources[tag], 0]
+
+    def _join_networks(self, model: Diagram) -> None:
+        """A converter out of a network has what all converters into it get."""
+        if lost := [str(end) for wire in model.wires for end in wire if end.block not in self.sites]:
+            raise ModelFault(f"{lost[0]}: there is no such block; add it, or correct the line", lost)
+        for name, found in find_networks(model, self.parts).items():
+            self.sites[name].network = found
+            for port, source in enumerate(found.inputs):
+                if (source, 0) in self.feeds:
+                    self.feeds[name, port] = self.feeds[source, 0]
 
     def _order(self) -> list[str]:
         """Sources first, as far as there are no loops."""
@@ -250,13 +262,13 @@ class _Compiler:
                                    "initial": code.remembered, **code.objects}
         source = text.write()
         exec(compile(source, "<model>", "exec"), names)  # of counted names and literals only: see kernel.py
-        major, derivative, margins, peek, frozen = names["program"]()
+        major, derivative, margins, peek = names["program"]()
         return Compiled(
-            major, derivative, margins, peek, frozen, tuple(initial for _, initial in code.states.values()),
+            major, derivative, margins, peek, tuple(initial for _, initial in code.states.values()),
             tuple(block for block, _ in code.states.values()), tuple(block for block, _ in code.margins),
             tuple(columns), {name: tuple(row) for name, row in sinks.items()}, tuple(rates),
             {name: site.rate for name, site in self.sites.items()}, tuple(code.events), code.longest_step,
-            is_continuous, tuple(self.notes), source)
+            is_continuous, any(site.network for site in self.sites.values()), tuple(self.notes), source)
 
     def _sinks(self) -> dict[str, dict[str, str]]:
         """What each recording block records: labels with variables. Without one, all outputs are recorded."""
@@ -362,13 +374,11 @@ class _Text:
         bodies = [*self._major(), *self._minor("derivative", [
             code.derivatives[state] for state in code.states]), *self._minor("margins", [
                 margin for _, margin in code.margins]), *self._minor("peek", self.row, code.left)]
-        held = [*code.remembered, *self.kept]
         return "\n".join([
             "def program():", *(f"    {name} = 0.0" for name in (*self.kept, *self._guesses)),
             *(f"    {name} = initial[{name!r}]" for name in code.remembered),
             "    first, again, stop, row = True, 0.0, 0.0, ()", *(f"    {line}" for line in bodies),
-            "    def frozen():", f"        return ({''.join(f'{name}, ' for name in held)})",
-            "    return major, derivative, margins, peek, frozen", ""])
+            "    return major, derivative, margins, peek", ""])
 
     def _unpack(self) -> list[str]:
         return [f"    {''.join(f'{name}, ' for name in self.code.states)} = x"] if self.code.states else []

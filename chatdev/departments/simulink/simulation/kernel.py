@@ -125,7 +125,8 @@ class Site:
 
     def __init__(self, part: Part, variables: Mapping[str, Values], code: Code) -> None:
         self.part, self.name, self.code = part, part.name, code
-        self._variables = variables
+        self.variables = variables
+        self.network: Any = None
         self.rate = CONTINUOUS
         self.inputs: list[tuple[str, ...]] = []
         self.sources: list[Site | None] = []
@@ -151,7 +152,7 @@ class Site:
         if parameter not in self._values:
             text = self.part.values.get(parameter, "")
             try:
-                value = value_of(text, self._variables)
+                value = value_of(text, self.variables)
             except ExpressionFault as error:
                 raise self.fault(f"{parameter} is {text[:60]!r}: {error}") from None
             if any(map(math.isnan, value.ravel().tolist())):

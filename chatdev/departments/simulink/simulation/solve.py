@@ -115,7 +115,7 @@ class _Run:
         self.model, self.options, self._progress = model, options, progress
         self.solver = options.solver
         if self.solver == "auto":
-            self.solver = "ode45" if model.initial else "discrete"
+            self.solver = ("ode15s" if model.is_stiff else "ode45") if model.initial else "discrete"
         if self.solver == "discrete" and model.initial:
             names = list(dict.fromkeys(model.state_blocks))
             raise ModelFault("the solver discrete takes no continuous states, and there are some in "
@@ -230,10 +230,12 @@ class _Run:
                 time, state, block = event
                 self._note_event(time, block, dense, blamed)
             due = self._hits.due(time) if time == bound else self._none_due
-            frozen = model.frozen() if is_stiff else ()
+            slope = model.derivative(time, state) if is_stiff else ()
             left = model.peek(time, state) if event or time == bound else None
             old, (state, is_over) = state, self._whole_step(time, state, due, left)
-            if is_stiff and (event or state is not old or frozen != model.frozen()):
+            if is_stiff and (state is not old or not _is_alike(slope, model.derivative(time, state))):
+                stepper.restart()
+            elif event:
                 stepper.restart()
 
     def _stepper(self) -> Stepper:
