@@ -3,9 +3,9 @@
     python -m benchmarks.simulink.simulation
 
 PEERS_PYTHON in the environment is an interpreter with pathsim and bdsim; without it, pip installs them into a temporary
-one. Seconds are the least of three, building the model included and imports apart; relative tolerance 1e-6, explicit pairs of order
-5(4), steps of at most a fiftieth of the time. The error is that of the watched values at the end, against a run of ours
-with the tolerance 1e-11. Writes benchmarks/results/simulink_simulation.json.
+one. Seconds are the least of three, building the model included and imports apart; relative tolerance 1e-6, explicit
+pairs of order 5(4), steps of at most a fiftieth of the time. The error is that of the watched values at the end,
+against a run of ours with the tolerance 1e-11. Writes benchmarks/results/simulink_simulation.json.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any
 
 import networkx
 
@@ -73,10 +72,13 @@ class Compiled:
     text: str
 
 
-def compile_model(model: Diagram, variables: Mapping[str, Values] | None = None, base: float = 0.2) -> Compiled:
-    """The functions of a model; `base` is the sample time (seconds) of sampled blocks that inherit none. Raises
-    ModelFault."""
-    return _Compiler(model, variables or {}, base).compile()
+def compile_model(model: Diagram, variables: Mapping[str, Values] | None = None, base: float = 0.2,
+                  span: float = 10.0) -> Compiled:
+    """The functions of a model; `base` is the sample time (seconds) of sampled blocks that inherit none, `span` the
+    time that is simulated. Raises ModelFault."""
+    compiler = _Compiler(model, variables or {}, base)
+    compiler.code.span = span
+    return compiler.compile()
 
 
 class _Compiler:
@@ -130,6 +132,10 @@ class _Compiler:
             self.feeds[target] = wire.source.block, self.outputs[wire.source.block].index(wire.source.port)
         self._join_tags()
         self._join_networks(model)
+        self._find_sources()
+
+    def _find_sources(self) -> None:
+        """Which site feeds each input; what is not connected is told."""
         for name, site in self.sites.items():
             network = self.sites[name].network
             count = len(network.inputs) if network else 1 if self._sim(name) == "from" else len(self.inputs[name])

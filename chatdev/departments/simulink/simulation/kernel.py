@@ -90,7 +90,7 @@ class TimeEvents(Protocol):
 @dataclass(slots=True)
 class Code:
     """All that kernels have written of a model. `lines` of the update run behind all outputs, with the rate they belong
-    to; `settled` ones before, at each whole step."""
+    to; `settled` ones before, at each whole step. `span` is the time simulated, in seconds."""
 
     nodes: list[Node] = field(default_factory=list)
     remembered: dict[str, Any] = field(default_factory=dict)
@@ -103,6 +103,7 @@ class Code:
     events: list[TimeEvents] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
     longest_step: float = math.inf
+    span: float = 10.0
     elements: int = 0
 
     def variable(self) -> str:

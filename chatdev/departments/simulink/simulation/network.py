@@ -1,9 +1,9 @@
 """Electrical networks: all elements that hang together are one continuous block.
 
-By Kirchhoff's laws, every branch with its voltage and current (sparse tableau), capacitors as sources of their voltage and
-inductors as sources of their current, the network is solved for what its states and sources make of it: M z = N w. So its
-derivatives and sensors are sums over states and sources. Diodes and switches have a mode each; a network with them has
-such sums for each combination of modes that comes up.
+By Kirchhoff's laws, every branch with its voltage and current (sparse tableau), capacitors as sources of their voltage
+and inductors as sources of their current, the network is solved for what its states and sources make of it: M z = N w.
+So its derivatives and sensors are sums over states and sources. Diodes and switches have a mode each; a network with
+them has such sums for each combination of modes that comes up.
 
 Currents count from + to - through an element, as Simscape counts them; parasitic resistances are those of its blocks.
 """
@@ -26,6 +26,7 @@ from chatdev.departments.simulink.simulation.states import combine
 
 _PREFIXES = {"": 1.0, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
 _UNIT = re.compile(r"(1/)?([pnumkMG]?)(Ohm|F|H|V|A|Hz|S|1)")
+_SHORTEST = 1e-10  # of the time that is simulated, the shortest time constant of parasitics
 _SINGULAR, _MOST_FLIPS, _DEAD = 1e-13, 200, 1e-9  # of a diode's voltage and current, within which it stays as it is
 
 
@@ -45,8 +46,8 @@ class Branch:
 
 
 class Network:
-    """Elements that are wired to each other. `inputs` are the Simulink-PS converters that feed it, by name, `outputs` the
-    PS-Simulink converters with the branch and quantity that they read."""
+    """Elements that are wired to each other. `inputs` are the Simulink-PS converters that feed it, by name, `outputs`
+    the PS-Simulink converters with the quantity and branch that they read."""
 
     def __init__(self, parts: Sequence[Part], net_of: Mapping[End, int]) -> None:
         self.parts, self._net_of = sorted(parts, key=lambda part: part.name), net_of
@@ -86,8 +87,8 @@ class Network:
         if self._modes:
             own = f"({''.join(f'{name}, ' for name in self.names)})"
             self._object, mode, self._mode = site.thing(self), site.keep(0), site.code.variable()
-            site.code.nodes.append(Node(site.name, self._mode, mode, (f"{mode} = {self._object}.settle({mode}, {own})",),
-                                        site.rate, False))
+            decide = f"{mode} = {self._object}.settle({mode}, {own})"
+            site.code.nodes.append(Node(site.name, self._mode, mode, (decide,), site.rate, False))
             site.margin(f"{self._object}.violation({self._mode}, {own})[0]")
         for number, state in enumerate(states):
             site.derive(state, self._expression(len(self._wanted) + number))
@@ -158,8 +159,9 @@ class Network:
         grounds = {self._net_of[End(part.name, "LConn1")] for part in self.parts
                    if part.type == "Electrical Reference" and End(part.name, "LConn1") in self._net_of}
         if not grounds:
-            raise ModelFault(f"the network of {', '.join(repr(part.name) for part in self.parts[:5])} has no Electrical "
-                             "Reference; add one", [part.name for part in self.parts])
+            names = [part.name for part in self.parts]
+            raise ModelFault(f"the network of {', '.join(map(repr, names[:5]))} has no Electrical Reference; add one",
+                             names)
         return grounds
 
     # for the writers of elements
@@ -226,16 +228,17 @@ class _System:
         scale[scale == 0] = 1
         left_vectors, sizes, vectors = numpy.linalg.svd(matrix / scale)
         if sizes[-1] <= _SINGULAR * sizes[0]:
-            free = numpy.abs(vectors[-1][self._nets:])
-            names = list(dict.fromkeys(self._branches[n].block for n in numpy.argsort(-free)[:4] if free[n] > 1e-3))
-            if not names:
-                bound = numpy.abs(left_vectors[:, -1][self._nets:])
-                names = list(dict.fromkeys(self._branches[n].block for n in numpy.argsort(-bound)[:4] if bound[n] > 1e-3))
+            names = self._loudest(vectors[-1]) or self._loudest(left_vectors[:, -1])
             names = names or sorted({branch.block for branch in self._branches})[:5]
-            raise ModelFault(f"the network has no solution, or more than one, at {', '.join(map(repr, names))}: voltage "
-                             "sources (or capacitors without resistance) in a loop, current sources (or inductors) in a "
-                             "row, or a part without way to an Electrical Reference; add a resistor", names)
+            raise ModelFault(f"the network has no solution, or more than one, at {', '.join(map(repr, names))}: "
+                             "voltage sources (or capacitors without resistance) in a loop, current sources (or "
+                             "inductors) in a row, or a part without way to an Electrical Reference; add a resistor", names)
         return numpy.asarray(numpy.linalg.solve(matrix / scale, right / scale))
+
+    def _loudest(self, vector: Values) -> list[str]:
+        """The blocks that a vector of nets (or laws) and branches has most of."""
+        sizes = numpy.abs(vector[self._nets:])
+        return list(dict.fromkeys(self._branches[n].block for n in numpy.argsort(-sizes)[:4] if sizes[n] > 1e-3))
 
     def read(self, row: Mapping[tuple[str, object], float], solution: Values) -> Values:
         """What a sum of quantities is by w; what is 0 but for rounding is 0."""
@@ -276,15 +279,23 @@ def _resistor(network: Network, site: Site) -> None:
 def _capacitor(network: Network, site: Site) -> None:
     branch, n = network.branch(site)
     size, name = _positive(site, "c"), f"x:{site.name}"
-    branch.row = {("v", n): 1.0, ("i", n): -si(site, "r"), ("w", name): 1.0}
+    branch.row = {("v", n): 1.0, ("i", n): -_parasitic(site, "r", size), ("w", name): 1.0}
     network.states[name] = si(site, "vc"), {("i", n): 1 / size, ("w", name): -si(site, "g") / size}
 
 
 def _inductor(network: Network, site: Site) -> None:
     branch, n = network.branch(site)
-    size, r, g, name = _positive(site, "l"), si(site, "r"), si(site, "g"), f"x:{site.name}"
+    size, name = _positive(site, "l"), f"x:{site.name}"
+    r, g = si(site, "r"), _parasitic(site, "g", size)
     branch.row = {("i", n): 1 + g * r, ("v", n): -g, ("w", name): 1.0}
     network.states[name] = si(site, "i_L"), {("v", n): 1 / size, ("i", n): -r / size}
+
+
+def _parasitic(site: Site, parameter: str, size: float) -> float:
+    """A parasitic resistance or conductance. The library's own, where none is given, is raised so that no time constant
+    with it is below a part of the whole time that no result shows, but that rounding errors would."""
+    value = si(site, parameter)
+    return value if parameter in site.part.given else max(value, _SHORTEST * site.code.span / size)
 
 
 def _positive(site: Site, parameter: str) -> float:
@@ -327,7 +338,7 @@ def _sine_source(quantity: str) -> Writer:
     return write
 
 
-def _controlled(quantity: str) -> Writer:
+def _follower(quantity: str) -> Writer:
     def write(network: Network, site: Site) -> None:
         branch, n = network.branch(site, "LConn1", "RConn2")
         branch.row = {(quantity, n): 1.0, network.control(site, "RConn1"): 1.0}
@@ -376,9 +387,11 @@ _WRITERS: dict[str, Writer] = {
     "Resistor": _resistor, "Capacitor": _capacitor, "Inductor": _inductor, "Diode": _diode,
     "Switch (Electrical)": _switch, "DC Voltage Source": _source("v", "v0"), "DC Current Source": _source("i", "i0"),
     "AC Voltage Source": _sine_source("v"), "AC Current Source": _sine_source("i"),
-    "Controlled Voltage Source": _controlled("v"), "Controlled Current Source": _controlled("i"),
-    "Voltage-Controlled Voltage Source": _dependent("v", "v"), "Voltage-Controlled Current Source": _dependent("i", "v"),
-    "Current-Controlled Voltage Source": _dependent("v", "i"), "Current-Controlled Current Source": _dependent("i", "i"),
+    "Controlled Voltage Source": _follower("v"), "Controlled Current Source": _follower("i"),
+    "Voltage-Controlled Voltage Source": _dependent("v", "v"),
+    "Voltage-Controlled Current Source": _dependent("i", "v"),
+    "Current-Controlled Voltage Source": _dependent("v", "i"),
+    "Current-Controlled Current Source": _dependent("i", "i"),
     "Voltage Sensor": _sensor("v"), "Current Sensor": _sensor("i"), "Ideal Transformer": _transformer,
     "Op-Amp": _amplifier, "Electrical Reference": lambda network, site: None,
     "Open Circuit": lambda network, site: None, "Solver Configuration": lambda network, site: None}

@@ -32,6 +32,7 @@ from chatdev.departments.simulink.simulation.steps import (
 SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
 _SAME = 1e-12  # of a time, within which two instants are one
 _MOST_STEPS, _MOST_EVENTS, _MOST_PASSES = 20_000_000, 1_000_000, 100
+_SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
 _DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
 _PARTS = 50  # of the whole time, into which steps divide it at least
 
@@ -106,7 +107,7 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
         if value is not None and not 0 < value < math.inf:
             raise ModelFault(f"the {name} is {value:g}; give a number above 0")
     changed, variables = set_parameters(model, settings or {})
-    found = compile_model(changed, variables, options.step or options.stop / _PARTS)
+    found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
     return _Run(found, options, progress).run()
 
 
@@ -123,7 +124,7 @@ class _Run:
         self._hits = _Hits(model.rates, self._fixed_step(), model)
         self._times, self._rows = list[float](), list[tuple[float, ...]]()
         self._every, self._skipped, self._steps, self._events = 1, 0, 0, 0
-        self._looked = clock.monotonic()
+        self._looked, self._reached = clock.monotonic(), 0.0
         self._none_due = (False,) * len(model.rates)
 
     def _fixed_step(self) -> Fraction | None:
@@ -167,6 +168,12 @@ class _Run:
 
     def _count_step(self, time: float) -> None:
         self._steps += 1
+        if self._steps & 65535 == 0:
+            if time - self._reached < _SLOW * self.options.stop:
+                raise SimulationFailed(
+                    f"the solver's steps become too short: 65536 have brought it from {self._reached:g} to {time:g} s; "
+                    "the model is stiff, or its signals are noise", (), time)
+            self._reached = time
         if self._steps & 1023 == 0:
             if self._steps > _MOST_STEPS:
                 raise SimulationFailed(f"more than {_MOST_STEPS} steps have brought it to {time:g} s; give a shorter "
@@ -233,9 +240,7 @@ class _Run:
             slope = model.derivative(time, state) if is_stiff else ()
             left = model.peek(time, state) if event or time == bound else None
             old, (state, is_over) = state, self._whole_step(time, state, due, left)
-            if is_stiff and (state is not old or not _is_alike(slope, model.derivative(time, state))):
-                stepper.restart()
-            elif event:
+            if event or (is_stiff and not (state is old and _is_alike(slope, model.derivative(time, state)))):
                 stepper.restart()
 
     def _stepper(self) -> Stepper:

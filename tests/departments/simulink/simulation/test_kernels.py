@@ -308,7 +308,8 @@ def test_every_kernel_is_tried_here_or_named() -> None:
     tried = {catalogue().types[kind].sim for kind in tables} | {*RECORDED} | {
         "derivative", "transport_delay", "memory", "hit_crossing", "rate_limiter_dynamic", "random_number",
         "uniform_random_number", "white_noise", "tapped_delay", "demux", "bus_creator", "bus_selector", "goto", "from",
-        "terminator", "stop", "algebraic_constraint"}  # the last one in test_solve.py
+        "terminator", "stop", "algebraic_constraint",  # the last one in test_solve.py
+        "network", "ps_simulink", "simulink_ps"}  # in test_network.py
     assert KERNELS.keys() - tried == set()
     assert {block.sim for block in catalogue().types.values() if block.sim} == KERNELS.keys()
 
@@ -329,7 +330,7 @@ BAD: list[tuple[Blocks, list[str], str]] = [
     ({"d": ("Unit Delay", {"SampleTime": "-3"})}, [], "'d': SampleTime is '-3'"),
     ({"a": sampled("Gain", "2"), "b": sampled("Gain", "1")}, ["a/1 -> b/1", "b/1 -> a/1"],
      "loop .* has blocks of different sample times"),
-    ({"r": "Resistor", "s": ("Subsystem", {})}, [], "not simulated: Resistor 'r', Subsystem 's'"),
+    ({"r": "Busbar", "s": ("Subsystem", {})}, [], "not simulated: Busbar 'r', Subsystem 's'"),
     ({"x": "Nonsense"}, [], "'x' is of the type 'Nonsense', which is no block"),
     ({"f": "From"}, [], "From 'f': there is no Goto with the tag 'A'"),
     ({"g": "Goto", "h": "Goto"}, [], "have one tag"),
