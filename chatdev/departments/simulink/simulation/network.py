@@ -232,7 +232,8 @@ class _System:
             names = names or sorted({branch.block for branch in self._branches})[:5]
             raise ModelFault(f"the network has no solution, or more than one, at {', '.join(map(repr, names))}: "
                              "voltage sources (or capacitors without resistance) in a loop, current sources (or "
-                             "inductors) in a row, or a part without way to an Electrical Reference; add a resistor", names)
+                             "inductors) in a row, or a part without way to an Electrical Reference; add a resistor",
+                             names)
         return numpy.asarray(numpy.linalg.solve(matrix / scale, right / scale))
 
     def _loudest(self, vector: Values) -> list[str]:
