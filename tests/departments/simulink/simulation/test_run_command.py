@@ -5,16 +5,29 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
-from tests.departments.simulink.test_commands import LOOP, simulink, write
+from chatdev.cli.app import command_line
+from chatdev.cli.outcome import heed_signals
+from tests.departments.simulink.simulation.models import constant, model
+
+
+def simulink(*arguments: object) -> Result:
+    with heed_signals():
+        return CliRunner().invoke(command_line, ["simulink", *map(str, arguments)], prog_name="chatdev")
 
 
 @pytest.fixture
 def loop(tmp_path: Path) -> Path:
-    return write(tmp_path, "loop.yaml", LOOP)
+    file = tmp_path / "loop.yaml"
+    diagram = model({"Rate": constant("2"), "Sum": ("Sum", {"Inputs": "+-"}), "Level": "Integrator", "Scope": "Scope"},
+                    "Rate/1 -> Sum/1", "Sum/1 -> Level/1", "Level/1 -> Sum/2", "Level/1 -> Scope/1")
+    file.write_text(replace(diagram, name="loop").text(), encoding="utf-8")
+    return file
 
 
 def test_a_table_is_printed(loop: Path) -> None:
@@ -36,7 +49,7 @@ def test_table_and_plots_go_into_files(loop: Path, tmp_path: Path) -> None:
 
 
 def test_settings_change_parameters_and_give_variables(loop: Path, tmp_path: Path) -> None:
-    done = simulink("run", loop, "--set", "Rate.Value=K*3", "--set", "K=2", "--stop", "40", "--out", tmp_path / "a.csv")
+    done = simulink("run", loop, "--set", "Rate.Value=K*3", "--set", "K=2", "--stop", 40, "--out", tmp_path / "a.csv")
     assert done.exit_code == 0
     assert float((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()[-1].split(",")[1]) == pytest.approx(6)
 
