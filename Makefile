@@ -1,5 +1,5 @@
 # The commands of README.md. `make` alone lists them.
-.PHONY: help setup run verilog plc process demo test check prove findings clean
+.PHONY: help setup run verilog plc process demo test check prove findings dist site clean
 .DEFAULT_GOAL := help
 
 help:
@@ -12,6 +12,8 @@ help:
 	@echo 'make check                            ruff and mypy'
 	@echo 'make prove                            every study that asks no model, and the figures of its pages in docs/: over an hour'
 	@echo 'make findings                         run findings/*.sh and say which of them changed: no part of the tests, needs the network'
+	@echo 'make dist                             build the sdist and the wheel into dist/, and check them'
+	@echo 'make site                             build the documentation as a site into site/'
 	@echo 'make setup                            only set up'
 	@echo 'make clean                            remove what was built, but not the warehouse'
 
@@ -53,6 +55,12 @@ prove:
 findings:
 	@scripts/findings
 
+dist:
+	@scripts/dist
+
+site:
+	@scripts/site
+
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 TREE = Path.cwd()
@@ -66,14 +66,21 @@ class Tracer:
                         way.pass_through(code.co_filename.removeprefix(CODE))
         elif event == "return" and getattr(code, "co_qualname", "") == "Company.load":
             self.loaded = len(self.to_request.files)
-        elif code.co_name == "send" and "/httpx" in code.co_filename and code.co_filename.endswith("_client.py"):
-            received = event == "return" and type(value).__name__ == "Response"
+        elif _is_request(code):
+            received = event == "return" and type(value).__name__ in ("Response", "ClientResponse")
             self._way = self.to_write if received and not self.to_write.files else None
 
     def audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         """End the way to the first write where the delivered file gets its name."""
         if self._way is self.to_write and event in ("os.rename", "open") and str(arguments[1]).endswith(DELIVERED):
             self._way = None
+
+
+def _is_request(code: CodeType) -> bool:
+    """Whether it is the function of aiohttp, or of httpx as older trees have it, that sends a request."""
+    file = code.co_filename
+    return (code.co_name == "_request" and file.endswith("/aiohttp/client.py")) or \
+        (code.co_name == "send" and "/httpx" in file and file.endswith("_client.py"))
 
 
 def _is_import(frame: FrameType | None) -> bool:

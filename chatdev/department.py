@@ -46,9 +46,10 @@ class Department:
 
     `companies` is a folder with one folder a company; `tools` are import paths by name (`NAME.verb`); `data_sets` are
     the commands `chatdev eval ROW`, and `commands` the commands `chatdev ROW`; `mcp` are import paths of the tools that
-    `chatdev mcp` offers to coding agents (`NAME_verb`). Three more import paths:
+    `chatdev mcp` offers to coding agents (`NAME_verb`). Five more import paths:
     `columns` of the `ColumnSet` of rows that say `measures: NAME`, `checks` of a function that returns the `Probe`s of
-    `chatdev doctor`, `tasks` of one that opens the `DataSet` of a name for other departments (`open_tasks`).
+    `chatdev doctor`, `tasks` of one that opens the `DataSet` of a name for other departments (`open_tasks`), `views`
+    and `boards` of those that return the `RunView`s which `chatdev view` shows of a run, and of what all runs taught.
     """
 
     name: str
@@ -60,6 +61,8 @@ class Department:
     columns: str = ""
     checks: str = ""
     tasks: str = ""
+    views: str = ""
+    boards: str = ""
 
     def __post_init__(self) -> None:
         wrong = {
@@ -76,8 +79,9 @@ class Department:
                 not all(_TOOL.fullmatch(name) and name.startswith(self.name.replace("-", "_") + "_") and _is_path(path)
                         for name, path in self.mcp.items()),
             "columns: write 'package.module:COLUMNS'": not (self.columns == "" or _is_path(self.columns)),
-            "checks: write 'package.module:function'": not (self.checks == "" or _is_path(self.checks)),
-            "tasks: write 'package.module:function'": not (self.tasks == "" or _is_path(self.tasks)),
+            **{f"{name}: write 'package.module:function'": not (path == "" or _is_path(path))
+               for name, path in (("checks", self.checks), ("tasks", self.tasks), ("views", self.views),
+                                  ("boards", self.boards))},
         }
         if problems := [problem for problem, is_so in wrong.items() if is_so]:
             raise ConfigError(f"Department({self.name!r}, …): {'; '.join(problems)}")

@@ -36,6 +36,8 @@ class RunStarted(Event):
     name: str
     folder: str
     inputs: dict[str, str] = field(default_factory=dict)
+    phases: tuple[str, ...] = ()
+    """The phases that the chain may run, in its order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ class PhaseStarted(Event):
 class PhaseFinished(Event):
     phase: str
     ending: str
-    """consensus · unchanged · feedback · rounds · stuck · budget · delivered · reflection · kept · value · failed"""
+    """consensus · unchanged · feedback · rounds · stuck · budget · skipped · refused · delivered · reflection · kept ·
+    value · failed"""
     rounds: int
     calls: int
 
@@ -176,11 +179,46 @@ class DeliveryApplied(Event):
     written: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     unchanged: bool = False
+    lines: tuple[int, ...] = ()
+    """Of each file in `written`."""
+    gist: str = ""
+    """The solution in a few words, where it is no file."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveryRefused(Event):
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAsked(Event):
+    """A person is asked, and the step at `place` waits for the answer: a turn of a role that a person plays, or an
+    approval of what is about to happen."""
+
+    id: str
+    """The same whenever the same is asked at this place, so that an answer holds after a restart."""
+    asks: Literal["turn", "approval"] = "turn"
+    role: str = ""
+    """The role that the person plays, or whose work is to be approved; empty for a step without one."""
+    about: str = ""
+    """What it is, in one line."""
+    text: str = ""
+    """What the person reads: all that is new since they were asked last."""
+    edits: dict[str, str] = field(default_factory=dict)
+    """What may be edited before it is applied: texts by path, or by the name of the value. Empty: nothing."""
+    problem: str = ""
+    """Why the answer before could not be used; `edits` then has its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAnswered(Event):
+    """The answer to a `PersonAsked`, by its `id`."""
+
+    id: str
+    action: str = "say"
+    """say · accept · refuse · edit · skip (nobody could be asked)"""
+    text: str = ""
+    """What was said, or why it is refused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ Part = Literal[
     "pass", "item", "branch",  # of the chain
     "round", "reflection", "feedback", "guard", "mend",  # of a phase
     "instructor", "assistant", "ask", "answer", "retry", "draft",  # utterances
+    "approve",  # by a person
     "act", "trim", "more", "again", "call",  # of a turn: after a tool, to fit, to go on, afresh; a tool
 ]
 _OF_A_TURN: frozenset[Part] = frozenset({"act", "trim", "more", "again", "call"})

@@ -11,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 LARGEST = 10_000_000
@@ -49,6 +50,27 @@ def short_name(name: str, longest: int = LONGEST_NAME) -> str:
         return name
     fingerprint = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{_STEERS.sub('?', name[:longest - 20])}~{fingerprint}"
+
+
+_GIST = 120  # characters
+
+
+def describe_value(value: Any, name: str = "") -> str:
+    """A value in a few words for a person: the first line of a text, `4 commands` of a list, the names of a mapping."""
+    if isinstance(value, list):
+        if len(value) < 2:
+            return "1 entry" if value else "none"
+        return f"{len(value)} {name.replace('_', ' ') if name.endswith('s') else 'entries'}"
+    if isinstance(value, dict):
+        told = (f"{key}: {describe_value(child, key)}" for key, child in islice(value.items(), 4))
+        return shorten(", ".join(told), _GIST)
+    text = value if isinstance(value, str) else json.dumps(value)
+    return shorten(next((line.strip() for line in text[:10_000].splitlines() if line.strip()), ""), _GIST)
+
+
+def shorten(text: str, longest: int) -> str:
+    """The text; of a longer one its beginning."""
+    return text if len(text) <= longest else f"{text[:longest - 2].rstrip()} …"
 
 
 def load_json(text: str, *, strict: bool = True) -> Any:

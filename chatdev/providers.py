@@ -10,6 +10,8 @@ from pydantic import BaseModel, ConfigDict
 
 from chatdev.origins import Origin
 
+HUMAN = "human"
+"""The name of a model that is a person."""
 _VENDOR = re.compile(r"^(?:[a-z-]+\.)?(?:anthropic|amazon|cohere|deepseek|meta|mistral|openai|qwen)\.")  # and region
 _REVISION = re.compile(r"-v\d+:\d+$")
 _DOTTED = re.compile(r"(?<=\d)\.(?=\d)")

@@ -98,12 +98,28 @@ def test_the_examples_of_the_page_on_the_library_run(here: Path, capsys: pytest.
     own = here / "my-company" / "company.yaml"
     text = own.read_text(encoding="utf-8").replace("title: Writer", "title: Writer, tools: [mine.words]")
     own.write_text(text, encoding="utf-8")
-    model, tools = re.findall(r"```python\n(.*?)```", (DOCS / "library.md").read_text(encoding="utf-8"), re.DOTALL)
+    *several, model, tools = re.findall(r"```python\n(.*?)```", (DOCS / "library.md").read_text(encoding="utf-8"),
+                                        re.DOTALL)
+    names: dict[str, Any] = {}
+    for example in several:
+        exec(compile(example, "library.md", "exec"), names)
+    assert capsys.readouterr().out == (
+        "<SOLUTION> Todo  [Writer]\n<SOLUTION>\n# Todo, a list  [Writer]\nstopped\n"
+        "['success', 'success', 'success'] 6\n<Company motto: 1 role, 1 phase> Let there be light.\n")
     exec(compile(model, "library.md", "exec"), {})
     assert capsys.readouterr().out == "Todo 2 # Todo, a list\n\n"
     known: dict[str, Any] = {}
     exec(compile(tools, "library.md", "exec"), known)
     assert [tool.name for tool in known["company"].tools] == ["mine.words"]
+
+
+def test_the_company_that_changes_another_one_is_sound(tmp_path: Path) -> None:
+    company = Company.load(company_of_the_guide(tmp_path, "careful"))
+    assert not company.warnings
+    names = [step.name for step in company.config.chain]
+    assert names[names.index("code_review") + 1] == "accessibility_review"
+    assert "interface_design" not in names
+    assert company.config.roles["designer"].title == "Designer"
 
 
 def test_the_page_on_security_names_the_limits_that_are_set() -> None:

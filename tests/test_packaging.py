@@ -23,7 +23,8 @@ from chatdev.version import __version__
 from tests.support.chat_server import ChatServer
 from tests.support.checkout import MODULES, ROOT, imported
 
-SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev", "company_config", "srdd"]
+SHIPPED = ["setup.py", "pyproject.toml", "README.md", "LICENSE", "run.py", "chatdev_chain.py", "chatdev",
+           "company_config", "srdd"]
 DATA_FOLDERS = ["company_config", "srdd"]
 
 pytestmark = pytest.mark.xdist_group("packaging")  # one worker, so that everything is installed once
@@ -135,7 +136,8 @@ def test_a_wheel_ships_every_data_file(installed: Install) -> None:
 def test_an_editable_install_finds_the_data_of_the_checkout(checkout: Path, tmp_path: Path) -> None:
     install = new_environment(tmp_path)
     install.pip("--no-build-isolation", "-e", str(checkout))
-    assert str(checkout) in install.chatdev("companies")
+    where = "from chatdev.config.load import find_company; print(find_company('chatdev'))"
+    assert str(checkout) in call([install.python, "-c", where], tmp_path)
     assert "OK" in install.chatdev("check", "chatdev")
 
 
@@ -160,7 +162,7 @@ def test_a_strangers_department_brings_commands_tools_and_rows(with_stranger: In
 def test_a_strangers_company_runs_and_resumes_by_name(with_stranger: Install, chat_server: ChatServer) -> None:
     chat_server.script("<SOLUTION>\n70", "<SOLUTION>\n700")
     model = ["--model", "scripted", "--base-url", chat_server.url, "--sandbox", "none"]
-    assert "success" in with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "right")
+    assert "✓ Done in" in with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "right")
     failed = with_stranger.chatdev("run", "How many?", "--company", "tank", *model, "--name", "wrong", status=1)
     assert "a tank holds 0 to 100 litres, not '700'" in failed
     (run,) = (with_stranger.folder / "warehouse").glob("right-*")
@@ -265,7 +267,7 @@ def dependencies() -> set[str]:
     (base,) = [k.value for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "install_requires"]
     lists = {ast.unparse(a.targets[0]): a.value for a in ast.walk(tree) if isinstance(a, ast.Assign)}
     extras = [name for extra in ("EVAL", "EMBED", "RAY", "VERILOG", "PLC", "REAL", "PROCESS", "SIMULINK", "MCP",
-                                     "OTEL")
+                                     "OTEL", "WEB")
               for name in ast.literal_eval(lists[extra])]
     needed = [*ast.literal_eval(base), *extras, "xllamacpp"]
     return normal(*(re.split("[<>=]", requirement)[0] for requirement in needed))

@@ -19,7 +19,7 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_
 
 PAGE = DOCS / "reliability.md"
 SEED = 1
-STUDIES = ("kills", "cuts", "faults", "soak", "odd", "patches", "budgets", "growth", "fuzz")
+STUDIES = ("kills", "people", "cuts", "faults", "soak", "odd", "patches", "budgets", "growth", "fuzz")
 """In the order in which they are run."""
 
 

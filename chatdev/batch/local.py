@@ -140,6 +140,7 @@ class _LocalEngine:
         ledger, started = self._ledger, time.monotonic()
         outcome = await self._outcome(claim)
         self._under_way.pop((claim.key, claim.number), None)
+        ended = EndedJob(claim.key, time.monotonic() - started, outcome)
         if isinstance(outcome, Failure) and outcome.stopped:
             self._no_more = self._no_more or outcome.problem
             if await self._database.run_shielded(partial(ledger.pause, claim, outcome.problem, outcome.spent)):
@@ -150,10 +151,10 @@ class _LocalEngine:
                                                          spent=outcome.spent)):
                 self._counted += outcome.spent
                 self._tally.count_failure(outcome.spent, again=not outcome.final and claim.tries < ledger.most_tries)
-        elif await self._database.run_shielded(partial(ledger.finish, claim, outcome, time.monotonic() - started)):
+        elif await self._database.run_shielded(partial(ledger.finish, claim, outcome, ended.seconds)):
             self._counted += Expense.of(outcome)
             self._tally.count_result(outcome)
-        self._report()
+        self._report(ended=ended)
 
     async def _outcome(self, claim: JobClaim) -> dict[str, Any] | Failure:
         SHARED_BUDGET.set(self._budget)
@@ -211,7 +212,7 @@ class _LocalEngine:
     def _report_trouble(self, trouble: str) -> None:
         self._on_change(self._tally.snapshot(trouble=trouble))
 
-    def _report(self, **more: str) -> BatchProgress:
+    def _report(self, **more: Any) -> BatchProgress:
         progress = self._tally.snapshot(**more)
         self._on_change(progress)
         return progress
@@ -249,11 +250,21 @@ Status = Literal["running", "finished", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
+class EndedJob:
+    """An attempt at a job that this worker has just ended."""
+
+    key: str
+    seconds: float
+    outcome: Mapping[str, Any] | Failure
+
+
+@dataclass(frozen=True, slots=True)
 class BatchProgress:
     """A batch at one moment, over all its workers. `means` of the numbers in the results that this worker made or
     found; `seconds_left` by the pace of this session, None before its first job has ended. `status` `finished`: nothing
     is left to do; `stopped`: no further job was begun, for `reason`; `problem` when the reason was that attempt after
-    attempt failed. `trouble`: what the batch waits for: the database, a worker.
+    attempt failed. `trouble`: what the batch waits for: the database, a worker. `ended`: the attempt of which this
+    tells, if it tells of one.
     """
 
     counts: Mapping[State, int]
@@ -264,6 +275,7 @@ class BatchProgress:
     reason: str = ""
     problem: str = ""
     trouble: str = ""
+    ended: EndedJob | None = None
 
     @property
     def total(self) -> int:

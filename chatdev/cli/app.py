@@ -18,15 +18,17 @@ from chatdev.version import __version__
 EXIT_CODES = """\b
 Exit codes:
   0    success
-  1    the run ended without success: its final test did not pass, or a phase ended without its solution
-  2    wrong input: company, setting, task, or no model configured
-  3    a model call failed, also when repeated; the files written so far are kept
-  4    a tool or the sandbox is missing or failed, or nothing confirms the software (status unjudged)
-  5    the disk or the journal failed, or what the command prints or sends was not taken
+  1    no success: the final test did not pass, or a phase has no solution
+  2    wrong input: company, setting, task, a folder that is no run, or
+       no model configured
+  3    a model call failed, also when repeated; what was made is kept
+  4    a tool or the sandbox is missing or failed, or nothing confirms the
+       software (status unjudged)
+  5    the disk or the journal failed, or nothing took the output
   6    a budget (--max-…) is used up; `chatdev resume` continues
   7    `chatdev plc`: a property is neither proved nor refuted
   70   an error in chatdev itself
-  130  stopped with Ctrl-C (143 by SIGTERM, 129 by SIGHUP); the files written so far are kept
+  130  stopped with Ctrl-C (143 by SIGTERM, 129 by SIGHUP); what was made is kept
 `chatdev play` exits with the exit code of the program.
 """
 
@@ -34,13 +36,18 @@ Exit codes:
 OWN: Mapping[str, Command] = {
     "run": Command("chatdev.cli.run_commands:run", "Let a company build TASK."),
     "resume": Command("chatdev.cli.run_commands:resume", "Resume the run in DIR where it stopped."),
+    "answer": Command("chatdev.cli.people:command", "Answer what a run asks a person."),
     "replay": Command("chatdev.cli.run_commands:replay", "Play a run again, without any model, network or program."),
+    "view": Command("chatdev.cli.view:command", "Show runs in a browser, live and as replays."),
     "trace": Command("chatdev.cli.trace:command", "Send the spans of a run to an OTLP endpoint, or write them."),
     "patch": Command("chatdev.cli.run_commands:patch", "Print what a run changed of the software that was handed in."),
     "apply": Command("chatdev.cli.run_commands:apply", "Put what a run changed into the folder that was handed in."),
+    "export": Command("chatdev.cli.run_commands:export", "Write the software of a run into a zip file or a folder."),
     "companies": Command("chatdev.cli.company_commands:list_companies", "List the companies with their phases."),
     "check": Command("chatdev.cli.company_commands:check_company", "Validate COMPANY, a name or a path."),
+    "new": Command("chatdev.cli.new_commands:command", "Begin a company or a tool of your own."),
     "trust": Command("chatdev.cli.company_commands:command", "Let a company, a run or a .env name addresses and keys."),
+    "completion": Command("chatdev.cli.completion:command", "Print the script that completes commands in a shell."),
     "doctor": Command("chatdev.cli.doctor:command", "Show what works on this machine, and how to install the rest."),
     "eval": Command("chatdev.cli.evaluate:command", "Measure companies on data sets, compare them, and report."),
     "mcp": Command("chatdev.cli.mcp.command:command", "Offer companies and tools to coding agents, as an MCP server."),

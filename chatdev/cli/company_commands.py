@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from chatdev.cli.completion import complete_company
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.shared_options import can_ask_person, is_yes
+from chatdev.cli.shared_options import DEFAULT_COMPANY, can_ask_person, is_yes
 from chatdev.config.graph import chain_picture, chain_text
 from chatdev.config.load import companies, namesake
 from chatdev.errors import ConfigError, ConsentMissing
@@ -28,9 +29,10 @@ if TYPE_CHECKING:
 @report_outcome
 def list_companies() -> int:
     """List the companies with their phases."""
-    for company in companies():
+    for company in sorted(companies(), key=lambda one: one.name != DEFAULT_COMPANY):
         show_namesake(company.name)
-        click.echo(f"{click.style(company.name, bold=True)}  {click.style(str(company.folder), dim=True)}")
+        mark = f"  {click.style('the default', fg='green')}" if company.name == DEFAULT_COMPANY else ""
+        click.echo(f"{click.style(company.name, bold=True)}{mark}{click.style(_place_of(company.folder), dim=True)}")
         if company.problem:
             click.echo(f"  {click.style('cannot be loaded:', fg='red')} {company.problem}")
             continue
@@ -41,6 +43,12 @@ def list_companies() -> int:
     return 0
 
 
+def _place_of(folder: Path) -> str:
+    """Where a company is that does not come with chatdev or a package of departments."""
+    here, place = Path.cwd(), folder.absolute()
+    return f"  ./{place.relative_to(here)}" if place.is_relative_to(here) else ""
+
+
 def show_namesake(name: str) -> None:
     """Say so where the working folder has a company of the same name as an installed one, which is taken."""
     if folder := namesake(name):
@@ -49,7 +57,7 @@ def show_namesake(name: str) -> None:
 
 
 @click.command("check")
-@click.argument("company", default="chatdev")
+@click.argument("company", default=DEFAULT_COMPANY, shell_complete=complete_company)
 @click.option("--graph", is_flag=True, help="Draw the chain as text.")
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png",
               help="Draw the chain into a file (needs graphviz).")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatdev.cli.console import width
 from chatdev.cli.outcome import report_outcome
+from chatdev.cli.screen import width
 from chatdev.department import Table
 from chatdev.safe_text import sanitize
 from chatdev.secrets import scrub

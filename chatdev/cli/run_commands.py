@@ -1,159 +1,38 @@
-"""`chatdev run`, `resume` and `replay`, with `--dry-run`, shown on a console, as JSON lines, or by their end; and what
-a run changed: `patch` and `apply`."""
+"""`chatdev run`, `resume` and `replay`, with `--dry-run`; and what a run leaves: `patch`,
+`apply` and `export`."""
 
 from __future__ import annotations
 
-import json
-import shlex
-import shutil
-import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from chatdev.cli.company_commands import ask_for_consent, show_namesake
-from chatdev.cli.console import Console
-from chatdev.cli.outcome import interrupted_status, report_outcome
-from chatdev.cli.output import output_is_recorded
+from chatdev.cli.completion import complete_company
+from chatdev.cli.dry_run import show_rehearsal
+from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import (
+    DEFAULT_COMPANY,
     budget_options,
-    can_ask_person,
     otel_option,
     package_options,
     provider_option,
     read_text_argument,
     resumed_package_options,
     trust_option,
+    wait_option,
 )
-from chatdev.config.preview import Load, estimate, preview
-from chatdev.config.settings import default_model, user_settings
-from chatdev.engine.budget import count_noun, describe_spending, money
-from chatdev.errors import ConfigError, ToolError
-from chatdev.events import Event
+from chatdev.cli.show import pop_show, show_options
+from chatdev.engine.budget import count_noun
+from chatdev.errors import ConfigError
 from chatdev.runner import api
 from chatdev.runner.api import Company
-from chatdev.runner.options import InputValue, RunOptions, gather_inputs
-from chatdev.runner.plan import software_at
-from chatdev.runner.report import Run, describe_usage
-from chatdev.runner.resources import describe_models, describe_unpriced
-from chatdev.runner.toolbox import KnownTools, described_tools
+from chatdev.runner.options import InputValue, RunOptions
+from chatdev.runner.resources import describe_models
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
-from chatdev.secrets import scrub
 from chatdev.version import __version__
-from chatdev.workspace.languages import is_startable
-
-# How a run is shown: live on a console, as JSON lines, or only its end.
-
-_SHOW_OPTIONS = (
-    click.option("--quiet", is_flag=True, help="Show only the end."),
-    click.option("--verbose", is_flag=True, help="Show everything that is said, openings and code included."),
-    click.option("--json", "as_json", is_flag=True, help="Print one event a line, as JSON."),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """How much of a run is shown. `kept`: its folder is there afterwards. `resumed` and `replayed`: as `Console` has
-    them."""
-
-    quiet: bool
-    json: bool
-    verbose: bool
-    kept: bool = True
-    resumed: bool = False
-    replayed: Path | None = None
-
-    def follow(self, run: Callable[..., Run]) -> int:
-        """Call `run` with `on_event` and `ask` of `RunOptions`, show its end, and return the exit code. Raises the
-        run's error."""
-        with Console(verbose=self.verbose, quiet=self.quiet or self.json, resumed=self.resumed,
-                     replayed=self.replayed) as console:
-            done = run(on_event=print_json if self.json else console, ask=console.ask if can_ask_person() else None)
-        if self.kept:
-            output_is_recorded()
-        if not self.json:
-            show_ending(done, kept=self.kept)
-        if done.error:
-            raise done.error
-        statuses = {"success": 0, "interrupted": interrupted_status(), "unjudged": ToolError.exit_status}
-        return statuses.get(done.status, 1)
-
-    def announce(self, text: str) -> None:
-        """Print a line before the run, unless only its end or its events are shown."""
-        if not (self.quiet or self.json):
-            click.echo(sanitize(text))
-
-
-def show_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--quiet`, `--verbose` and `--json`; `pop_show` makes a `Show` of them."""
-    for option in reversed(_SHOW_OPTIONS):
-        command = option(command)
-    return command
-
-
-def pop_show(given: dict[str, Any], **more: Any) -> Show:
-    """The options of `show_options`, taken out of what was given, with `more` of `Show`."""
-    return Show(given.pop("quiet"), given.pop("as_json"), given.pop("verbose"), **more)
-
-
-_CHANGED = 12  # lines of the statistic of a change
-_LOOK = {"success": ("green", "success"), "failure": ("yellow", "finished without success"),
-         "unjudged": ("yellow", "finished"),
-         "error": ("red", "failed; what was made so far is kept"), "interrupted": ("yellow", "interrupted"),
-         "stopped": ("yellow", "stopped by its budget; what was made so far is kept")}
-
-
-def show_ending(run: Run, *, kept: bool = True) -> None:
-    """Print the end of a run; the text of an error is left to the one who reports errors. `kept`: its folder stays."""
-    colour, word = _LOOK[run.status]
-    reason = "" if run.error else f": {sanitize(run.reason)}"
-    click.echo(f"\n{click.style(word, fg=colour, bold=True)}{reason}")
-    size = f"{count_noun(len(run.software), 'file')}, {count_noun(run.software.lines, 'line')}"
-    if kept:
-        _show_folder(run, size)
-    else:
-        click.echo(f"  software  {size}, not kept (--warehouse keeps it)")
-    click.echo(f"  cost      {describe_usage(run.usage)}")
-    if run.usage.unpriced:
-        click.echo(f"  price     {sanitize(describe_unpriced(run.usage.unpriced))}")
-    if budget := describe_spending(run.limits, run.spent):
-        click.echo(f"  budget    {budget}")
-
-
-def _show_folder(run: Run, size: str) -> None:
-    folder = sanitize(shlex.quote(str(run.folder)))
-    click.echo(f"  software  {sanitize(str(run.software_folder))}  ({size})")
-    if run.change:
-        for line in _first_lines(run.change.splitlines()):
-            click.echo(f"  changed   {sanitize(line)}")
-        click.echo(f"  apply it  {_own_command()} apply {folder}")
-    if is_startable(run.software):
-        click.echo(f"  start it  {_own_command()} play {folder}")
-    click.echo(f"  report    {sanitize(str(run.folder / 'run' / 'report.md'))}")
-    if run.status in ("error", "interrupted", "stopped"):
-        click.echo(f"  resume    {_own_command()} resume {folder}")
-
-
-def _first_lines(lines: list[str]) -> list[str]:
-    """Some lines of a statistic, and its last one."""
-    if len(lines) <= _CHANGED:
-        return lines
-    return [*lines[:_CHANGED - 2], f"… and {len(lines) - _CHANGED + 1} files more", lines[-1]]
-
-
-def _own_command() -> str:
-    """How to give the next command; a checkout's own environment is not on the path."""
-    return "chatdev" if shutil.which("chatdev") else f"{shlex.quote(sys.executable)} -m chatdev"
-
-
-def print_json(event: Event) -> None:
-    """Print an event as a JSON object with its `kind`; in ASCII, so that no text steers a terminal."""
-    click.echo(scrub(json.dumps({"kind": event.kind, **event.to_dict()})))
-
 
 # The commands.
 
@@ -163,7 +42,8 @@ def print_json(event: Event) -> None:
 @click.option("--task", help="What to build; @FILE reads it from a file.")
 @click.option("--name", help="Name of the run's folder; default: the first words of the task.")
 @click.option("--org", help="Organisation, added after the name.")
-@click.option("--company", "--config", default="chatdev", show_default=True, help="Name or path of the company.")
+@click.option("--company", "--config", default=DEFAULT_COMPANY, show_default=True, shell_complete=complete_company,
+              help="Name or path of the company.")
 @click.option("--model", help="Model of every role that has none of its own: a name, PROVIDER/NAME, `local`, or "
               "`local:FILE.gguf`.")
 @provider_option
@@ -183,6 +63,10 @@ def print_json(event: Event) -> None:
               help="Give the roles tools of an MCP server, a program or an http(s) address (docs/mcp.md).")
 @click.option("--mcp-env", multiple=True, metavar="NAME=VARIABLE",
               help="A variable of yours that the server gets; an address gets it as its key.")
+@click.option("--human", multiple=True, metavar="ROLE", help="Play this role yourself (docs/people.md).")
+@click.option("--approve", multiple=True, metavar="PHASE|deliveries|tools",
+              help="Be asked before this phase, before each change of the software, or before each tool call.")
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
 @package_options
 @budget_options
@@ -190,7 +74,8 @@ def print_json(event: Event) -> None:
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @otel_option
 @show_options
-@click.option("--dry-run", is_flag=True, help="Show the prompts and an estimate; call no model, write nothing.")
+@click.option("--dry-run", is_flag=True,
+              help="Show a typical run and its cost (with --verbose its prompts); call no model, write nothing.")
 @click.version_option(__version__, prog_name="chatdev", hidden=True)  # `run.py --version`
 @report_outcome
 def run(words: tuple[str, ...], **given: Any) -> int:
@@ -202,13 +87,14 @@ def run(words: tuple[str, ...], **given: Any) -> int:
     company = Company.load(given.pop("company"), sets=given.pop("sets"), without=given.pop("without"),
                            without_roles=given.pop("without_roles"), drafts=given.pop("drafts"))
     company = company.with_servers(given.pop("mcp"), given.pop("mcp_env"))
-    show = pop_show(given)
+    company = company.with_people(given.pop("human"), given.pop("approve"))
+    show = pop_show(given, waits=given["wait"])
     options = RunOptions(inputs=inputs, model=given["model"], provider=given["provider"], base_url=given["base_url"],
-                         trust=given["trust"])
+                         trust=given["trust"], software=software, language=given["language"])
     show.announce(describe_models(company.word, options))
     if given.pop("dry_run"):
-        _show_dry_run(company, task, inputs, software, given)
-        return 0
+        return show_rehearsal(company, task, options, quiet=show.detail == "nothing",
+                              verbose=show.detail == "everything", as_json=show.json)
     return ask_for_consent(lambda: show.follow(
         lambda **seen: company.run(task, inputs=inputs, software=software, **seen, **given)))
 
@@ -252,10 +138,12 @@ def _input(given: str) -> tuple[str, str | Path]:
 @provider_option
 @click.option("--base-url", help="Another endpoint from here on.")
 @trust_option
+@wait_option
 @click.option("--sandbox", type=click.Choice(SANDBOXES),
               help="Where programs run. [default: bubblewrap, whatever it was before]")
 @resumed_package_options
 @budget_options
+@click.option("--no-budget", is_flag=True, help="Go on without the budget of before. [default: it is kept]")
 @click.option("--language", help="Language that documents are written in. [default: as before]")
 @click.option("--stream", is_flag=True, help="Show text as it is written.")
 @otel_option
@@ -267,8 +155,9 @@ def resume(folder: Path, **given: Any) -> int:
     An ACTIVITY is a place of the run's journal and report, such as code_review#1 or
     code_review#1/round-2/assistant.
     """
-    show = pop_show(given, resumed=given["task"] is None)
+    show = pop_show(given, resumed=given["task"] is None, waits=given["wait"])
     given["inputs"] = _inputs(given["inputs"])
+    given["keep_budget"] = not given.pop("no_budget")
     if given["task"] is not None:
         given["task"] = read_text_argument(given["task"], "the further task")
     return ask_for_consent(lambda: show.follow(lambda **seen: api.resume(folder, **seen, **given)))
@@ -285,34 +174,6 @@ def replay(path: Path, **given: Any) -> int:
     """Play a run again from its folder or journal, without any model, network or program."""
     show = pop_show(given, kept=given["warehouse"] is not None, replayed=path)
     return show.follow(lambda **seen: api.replay(path, **seen, **given))
-
-
-def _show_dry_run(company: Company, task: str, inputs: Mapping[str, InputValue], software: Path | None,
-                  options: Mapping[str, Any]) -> None:
-    """Print every phase's prompts, as far as they are known now, and the estimate."""
-    user = user_settings()
-    given = gather_inputs(company.config, task, inputs).visible
-    default = default_model(options["model"], options["base_url"], options["provider"], user=user)
-    prompts = preview(company.config, given, described_tools(company.config, KnownTools()), default=default,
-                      profiles=user.models, software=software_at(software).files, language=options["language"])
-    for shown in prompts:
-        click.echo(click.style(f"── {shown.phase}: {shown.role} ({shown.speaker})", bold=True))
-        click.echo(f"{click.style('[system]', dim=True)}\n{shown.system}")
-        if shown.tools:
-            click.echo(click.style("[tools]", dim=True))
-            for tool in shown.tools:
-                click.echo(f"{tool.name}: {tool.description} {json.dumps(tool.parameters)}")
-        rest = "" if shown.known else " (‹…› is not known yet)"
-        click.echo(f"{click.style(f'[opening{rest}]', dim=True)}\n{shown.opening}\n")
-    guess = estimate(company.config, prompts, default, user.models)
-    click.echo(click.style("estimate", bold=True))
-    click.echo(f"  at least  {_format_load(guess.least)}")
-    click.echo(f"  at most   {_format_load(guess.most) if guess.most else 'known only when it runs'}")
-
-
-def _format_load(load: Load) -> str:
-    return (f"{load.calls} calls, {load.prompt_tokens} tokens in, {load.completion_tokens} out, "
-            f"{money(load.cost)}")
 
 
 # `chatdev patch` and `chatdev apply`: what a run changed of software that was handed in.
@@ -353,4 +214,20 @@ def apply(folder: Path, to: Path | None, branch: str | None) -> int:
     where = f"branch {branch} of {done.place}, commit {done.commit[:7]}" if done.commit else str(done.place)
     click.echo(sanitize(f"changed {len(done.paths)} file{'s' * (len(done.paths) != 1)} in {where}: "
                         f"{', '.join(done.paths[:10])}{' …' if len(done.paths) > 10 else ''}"))
+    return 0
+
+
+@click.command("export")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--zip", "archive", metavar="FILE", type=click.Path(path_type=Path), help="Into a new zip file.")
+@click.option("--dir", "target", metavar="FOLDER", type=click.Path(path_type=Path), help="Into a new or empty folder.")
+@click.option("--git", is_flag=True, help="With its git history.")
+@report_outcome
+def export(folder: Path, archive: Path | None, target: Path | None, git: bool) -> int:
+    """Write the software of the run in DIR, and nothing else of it, into a zip file or a folder. Nothing is
+    overwritten."""
+    from chatdev.runner.changes import export_software
+
+    count = export_software(folder, archive=archive, target=target, git=git)
+    click.echo(sanitize(f"wrote {count_noun(count, 'file')} to {archive or target}"))
     return 0

@@ -39,6 +39,7 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+DEFAULT_COMPANY = "chatdev"
 _YES = ("y", "yes")
 
 
@@ -62,6 +63,11 @@ trust_option = click.option(
 otel_option = click.option(
     "--otel/--no-otel", default=None,
     help="Whether spans of the run are sent to an OTLP endpoint. [default: as the variables OTEL_… say]")
+
+
+wait_option = click.option(
+    "--wait", is_flag=True, help="Where nobody at this terminal answers for a person, wait for `chatdev answer DIR` or "
+    "a web view. [default: skip it, with a note]")
 
 
 def package_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,6 +178,7 @@ _LIMIT_OPTIONS = (
                  help="The same for tokens."),
     click.option("--retry-failed", is_flag=True, help="Try failed jobs again."),
     click.option("--quiet", is_flag=True, help="No progress bar."),
+    click.option("--dry-run", is_flag=True, help="Show how many runs there are and what they may cost; run nothing."),
 )
 _ENGINE_OPTIONS = (
     click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True,
@@ -223,6 +230,7 @@ class StudyOptions:
     tokens_per_minute: float | None
     retry_failed: bool
     quiet: bool
+    dry_run: bool = False
 
     @property
     def runs(self) -> Path:

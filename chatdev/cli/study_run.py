@@ -1,4 +1,5 @@
-"""Running a study, from its variants and tasks to an exit code, by the engine that was asked for; its progress bar."""
+"""Running a study, from its variants and tasks to an exit code, by the engine that was asked for; its progress: a line
+for each job, and a bar."""
 
 from __future__ import annotations
 
@@ -14,15 +15,17 @@ from tqdm import tqdm
 from chatdev.cli.company_commands import ask_for_consent
 from chatdev.cli.outcome import heed_signals, show_error
 from chatdev.cli.output import output_is_recorded
+from chatdev.cli.screen import format_cost, format_seconds
 from chatdev.cli.shared_options import StudyOptions, open_ledger
 from chatdev.engine.budget import count_noun, money
 from chatdev.errors import BudgetExhausted, ConfigError
+from chatdev.plain_values import shorten
 from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
     from chatdev.batch.attempt import Allowance
     from chatdev.batch.ledger import Ledger
-    from chatdev.batch.local import BatchProgress
+    from chatdev.batch.local import BatchProgress, EndedJob
     from chatdev.evaluation.study import Conditions, DataSet, Study
     from chatdev.evaluation.tasks import Task
     from chatdev.evaluation.variants import Variant
@@ -76,6 +79,8 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan],
     from chatdev.batch.attempt import Allowance
 
     options.check()
+    if options.dry_run:
+        return _show_estimate(make_plan(), options)
     ledger = open_ledger(options.ledger_url, options.study)
     try:
         plan = ask_for_consent(lambda: _checked_plan(make_plan, Allowance(options.max_cost)))
@@ -90,6 +95,31 @@ def run_study(options: StudyOptions, make_plan: Callable[[], StudyPlan],
         return _work(ledger, plan, options, tell)
     finally:
         ledger.close()
+
+
+def _show_estimate(plan: StudyPlan, options: StudyOptions) -> int:
+    """Print what the study takes if every run is a typical one, by variant."""
+    from chatdev.config.preview import Load
+    from chatdev.runner.options import RunOptions
+    from chatdev.runner.rehearsal import rehearse
+
+    runs = len(plan.tasks) * options.repeats
+    total = Load()
+    click.echo(f"{count_noun(runs * len(plan.variants), 'run')}: {count_noun(len(plan.tasks), 'task')} × "
+               f"{count_noun(len(plan.variants), 'variant')} × {count_noun(options.repeats, 'repeat')}\n")
+    width = max(len(variant.name) for variant in plan.variants)
+    for variant in plan.variants:
+        company, task = variant.load(), plan.tasks[0]
+        inputs = {name: data for name, data in plan.study.data.inputs(task).items() if name in company.config.inputs}
+        one = asyncio.run(rehearse(company, task.description, RunOptions(
+            inputs=inputs, model=variant.model, provider=options.provider, base_url=options.base_url))).load
+        total += one * runs
+        part = one * runs
+        click.echo(sanitize(f"  {variant.name:{width}}  {part.calls:7} calls"
+                            f"{part.prompt_tokens + part.completion_tokens:12} tokens  {money(part.cost)}"))
+    click.echo(f"\n{total.calls} calls, {total.prompt_tokens + total.completion_tokens} tokens, {money(total.cost)}\n"
+               "if every check passes at once; failing programs may take several times as much")
+    return 0
 
 
 def _checked_plan(make_plan: Callable[[], StudyPlan], allowance: Allowance) -> StudyPlan:
@@ -147,15 +177,17 @@ def _work_on_ray(ledger: Ledger, plan: StudyPlan, options: StudyOptions, **more:
         return asyncio.run(work_through_on(cluster, ledger, part.work, at_once=at_once, check=check, **more))
 
 
-# The progress bar: jobs, the time that is left, live means.
+# The progress: a line for each job, and a bar with jobs, the time that is left, live means.
 
 _MEANS = {"quality": "quality", "acceptance": "accepted"}
 
 
 class StudyProgress:
-    """Follows the progress of a batch on standard error, where that is a terminal."""
+    """Follows the progress of a batch on standard error: a line for each job that ended and, where that is a terminal,
+    a bar."""
 
     def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._bar = tqdm(desc="study", unit="job", disable=quiet or not sys.stderr.isatty(), dynamic_ncols=True,
                          bar_format="{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt}{postfix}")
         self._trouble = ""
@@ -165,6 +197,8 @@ class StudyProgress:
         if progress.trouble and progress.trouble != self._trouble:
             self._bar.write(f"trouble: {sanitize(progress.trouble)}", file=sys.stderr)
         self._trouble = progress.trouble
+        if progress.ended and not self._quiet:
+            self._bar.write(sanitize(job_line(progress.ended, progress)), file=sys.stderr)
         self._bar.total, self._bar.n = progress.total, progress.finished_jobs
         self._bar.set_postfix_str(summary(progress), refresh=False)
         self._bar.refresh()
@@ -174,6 +208,20 @@ class StudyProgress:
 
     def __exit__(self, *_: Any) -> None:
         self._bar.close()
+
+
+def job_line(ended: EndedJob, progress: BatchProgress) -> str:
+    """`3/10  plain/srdd/Todo  done in 12 s  quality 0.410  $0.0021`, or why the attempt failed."""
+    from chatdev.batch.attempt import Expense, Failure
+
+    outcome = ended.outcome
+    head = f"{progress.finished_jobs}/{progress.total}  {ended.key}"
+    if isinstance(outcome, Failure):
+        problem = shorten(" ".join(outcome.problem.split()), 200)
+        return f"{head}  failed after {format_seconds(ended.seconds)}: {problem}"
+    cost = Expense.of(outcome).cost
+    means = [f"{name} {value:.3f}" for key, name in _MEANS.items() if isinstance(value := outcome.get(key), float)]
+    return "  ".join([head, f"done in {format_seconds(ended.seconds)}", *means, *([format_cost(cost)] if cost else [])])
 
 
 def summary(progress: BatchProgress) -> str:

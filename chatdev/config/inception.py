@@ -43,10 +43,12 @@ class Surroundings:
     documents_language: str = ""
     sizes: Sizes = field(default_factory=Sizes)
     """What its model can do at a time."""
+    is_person: bool = False
+    """Whether a person plays the role; then the message is `protocol.person`."""
 
 
 def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, found: Surroundings) -> str:
-    """The system message of one side of a phase: `protocol.system` with
+    """The system message of one side of a phase: `protocol.system`, for a person `protocol.person`, with
 
     company, background, phase {name, about}, me {title, prompt}, other {title} or None, speaker, guidance,
     tools [{name, description, parameters}], native_tools, tool_text, form, form_text, may_conclude,
@@ -61,7 +63,8 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
     counterpart = _role_name(phase, other)
     given = {"sizes": found.sizes, **_inputs(company, found.values)}
     tools = [tool._asdict() for tool in found.tools]
-    return render(company.protocol.system, {
+    name = "person" if found.is_person else "system"
+    return render(getattr(company.protocol, name), {
         "company": company.company,
         "background": render(company.background, given, "background"),
         "phase": {"name": phase_name, "about": phase.about},
@@ -85,7 +88,7 @@ def system_prompt(company: CompanyConfig, phase_name: str, speaker: Speaker, fou
         "marker": SOLUTION_MARKER,
         "question_marker": QUESTION_MARKER,
         "documents_language": found.documents_language,
-    }, "protocol.system")
+    }, f"protocol.{name}")
 
 
 def form_text(company: CompanyConfig, phase: Phase, *, has_software: bool, example: str = "",

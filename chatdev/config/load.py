@@ -12,28 +12,24 @@ from typing import Any
 import yaml
 
 from chatdev.config.check_company import Tools, check_company
-from chatdev.config.schema import BRANCH_KINDS, CompanyConfig, McpServer, PhaseStep, walk
+from chatdev.config.overrides import CHAIN_CHANGES, chain_changes, change_chain, leave_out, set_drafts, set_value
+from chatdev.config.schema import CompanyConfig, walk
 from chatdev.config.yaml_nodes import (
     Dumper,
     Key,
     KeyPath,
     Node,
-    child,
-    descend,
     display_path,
     dotted_path,
     merge,
     name_hint,
-    names_in,
-    parse,
+    node_of,
+    parse_mapping,
     place_of,
-    plain,
     read,
     read_text,
     replace_at,
-    union_member,
     validate_node,
-    wants_text,
 )
 from chatdev.department import COMPANY_FILE, company_offers, explain_absence, installed_companies, installed_company
 from chatdev.errors import ConfigError
@@ -51,7 +47,22 @@ def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without:
     fix.
     """
     file = find_company(name_or_path)
-    root = _add_protocol(_resolve_likes(_resolve_extends(file, ())))
+    return _build(_read_extended(file, ()), display_path(file), sets, without, drafts, tools)
+
+
+def build_company(source: str | Mapping[str, Any], *, sets: Sequence[str] = (), without: Sequence[str] = (),
+                  drafts: int | None = None, tools: Tools = None) -> CompanyConfig:
+    """`load_company` of what is no file: a YAML text, or its values as a mapping. It may extend an installed company,
+    and has no files of its own."""
+    name = "the given YAML" if isinstance(source, str) else "the given mapping"
+    own = parse_mapping(source, name) if isinstance(source, str) else node_of(source, name)
+    return _build(_extend(own, None, ()), name, sets, without, drafts, tools)
+
+
+def _build(extended: Node, name: str, sets: Sequence[str], without: Sequence[str], drafts: int | None,
+           tools: Tools) -> CompanyConfig:
+    """The checked company of a YAML whose `extends` is resolved; `name` is what its own places begin with."""
+    root = _add_protocol(_resolve_likes(extended))
     for assignment in sets:
         root = set_value(root, assignment)
     root = leave_out(set_drafts(root, drafts), without)
@@ -59,16 +70,21 @@ def load_company(name_or_path: str | Path, *, sets: Sequence[str] = (), without:
     findings = check_company(company, tools)
     if errors := [f for f in findings if not f.warning]:
         raise ConfigError("\n".join(f"{place_of(root, f.path)}: {dotted_path(f.path)}: {f.text}" for f in errors))
-    return _drop_unused(company, root, file)
+    return _drop_unused(company, root, name)
 
 
-def _drop_unused(company: CompanyConfig, root: Node, file: Path) -> CompanyConfig:
+def _drop_unused(company: CompanyConfig, root: Node, file: str) -> CompanyConfig:
     """The company without the phases that it only has through `extends` and that its own chain does not run."""
     run = {name for _, step in walk(company.chain) for name in step.phases_run(company.phases)}
     inherited = {name for name in company.phases
-                 if not place_of(root, ("phases", name)).startswith(f"{display_path(file)}:")}
+                 if _file_of(place_of(root, ("phases", name))) != file}
     kept = {name: phase for name, phase in company.phases.items() if name in run or name not in inherited}
     return company.model_copy(update={"phases": kept})
+
+
+def _file_of(place: str) -> str:
+    """`FILE` of `FILE:LINE`; a mapping that was built in Python has no lines."""
+    return place.rpartition(":")[0] or place
 
 
 def dump(company: CompanyConfig) -> str:
@@ -104,18 +120,32 @@ def _summary(folder: Path) -> CompanySummary:
     return CompanySummary(folder.name, folder, company.about, company.source, tuple(company.phases))
 
 
-def _resolve_extends(file: Path, children: tuple[Path, ...]) -> Node:
+def _read_extended(file: Path, children: tuple[Path, ...]) -> Node:
     """The company's YAML on top of what it extends."""
     real = file.resolve()
     if real in children:
         circle = " → ".join(display_path(path) for path in (*children[children.index(real):], real))
         raise ConfigError(f"{display_path(file)}: the company extends itself ({circle}); remove one `extends`")
-    own = insert_texts(read(file), file.parent)
-    base = own.value.get("extends")
+    return _extend(read(file), file.parent, (*children, real))
+
+
+def _extend(own: Node, folder: Path | None, children: tuple[Path, ...]) -> Node:
+    """A company's YAML, of a file in `folder` or of none, on top of what it extends."""
+    own = insert_texts(own, folder)
+    base, changes = own.value.get("extends"), chain_changes(own)
     if base is None or base.value is None:
         return own
-    own = Node({key: child for key, child in own.value.items() if key != "extends"}, own.place)
-    return merge(_resolve_extends(_base_file(base, file.parent), (*children, real)), own)
+    own = Node({key: child for key, child in own.value.items() if key not in ("extends", *CHAIN_CHANGES)}, own.place)
+    file = _base_file(base, folder) if folder else _installed_base(base)
+    return change_chain(merge(_read_extended(file, children), own), changes)
+
+
+def _installed_base(base: Node) -> Path:
+    """The file of the company that one without a file extends."""
+    if isinstance(base.value, str) and is_installed(base.value):
+        return find_company(base.value)
+    raise ConfigError(f"{base.place}: extends: there is no installed company {base.value!r:.80}; "
+                      f"{name_hint(str(base.value), installed_companies())}; to extend one of your own, load a file")
 
 
 def _base_file(base: Node, folder: Path) -> Path:
@@ -195,10 +225,22 @@ def find_company(name_or_path: str | Path) -> Path:
     names = {folder.name: folder for folder in company_folders()}
     if given in names:
         return names[given] / COMPANY_FILE
+    raise _absence(given, names)
+
+
+def _absence(given: str, names: Mapping[str, Path]) -> ConfigError:
+    """The error for a company that there is not."""
+    path = Path(given)
+    if _is_file(path / _CHAIN_OF_1X):
+        return ConfigError(f"{given!r} is a company of ChatDev 1.x, in JSON; turn it into one of ours: chatdev import "
+                           f"{given}")
     if os.sep in given or path.suffix in (".yaml", ".yml"):
-        raise ConfigError(f"there is no company at {given!r}; give a YAML file, a folder with {COMPANY_FILE}, or the "
-                          f"name of a company: {', '.join(names)}")
-    raise ConfigError(f"there is no company {given!r}; {name_hint(given, names)}{explain_absence()}")
+        return ConfigError(f"there is no company at {given!r}; give a YAML file, a folder with {COMPANY_FILE}, or the "
+                           f"name of a company: {', '.join(names)}")
+    return ConfigError(f"there is no company {given!r}; {name_hint(given, names)}{explain_absence()}")
+
+
+_CHAIN_OF_1X = "ChatChainConfig.json"
 
 
 def company_folders() -> Iterator[Path]:
@@ -227,15 +269,15 @@ def is_installed(name: str) -> bool:
     return name in installed_companies()
 
 
-def insert_texts(root: Node, folder: Path) -> Node:
+def insert_texts(root: Node, folder: Path | None) -> Node:
     """The YAML with every template written as `{file: prompts/x.j2}` replaced by the text of that file.
 
     Files lie inside the company's folder and end with .j2; raises ConfigError when one does not, or cannot be read.
     """
-    return _insert_texts(root, folder.resolve(), ())
+    return _insert_texts(root, folder and folder.resolve(), ())
 
 
-def _insert_texts(node: Node, folder: Path, path: KeyPath) -> Node:
+def _insert_texts(node: Node, folder: Path | None, path: KeyPath) -> Node:
     if not isinstance(node.value, dict) or not _leads_to_template(path):
         return node
     if set(node.value) == {"file"} and _is_template(path):
@@ -243,8 +285,11 @@ def _insert_texts(node: Node, folder: Path, path: KeyPath) -> Node:
     return Node({key: _insert_texts(child, folder, (*path, key)) for key, child in node.value.items()}, node.place)
 
 
-def _text_of_file(node: Node, folder: Path) -> Node:
+def _text_of_file(node: Node, folder: Path | None) -> Node:
     name = node.value
+    if folder is None:
+        raise ConfigError(f"{node.place}: a company that is no file has none beside it; write the text of {name!r} "
+                          "itself")
     if not isinstance(name, str) or not name or "\0" in name:
         raise ConfigError(f"{node.place}: {name!r} is not a file name; write e.g. `file: prompts/coding.j2`")
     try:
@@ -280,160 +325,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
-
-
-# Changes to YAML before validation: `--set`, `--without` and `--drafts` (the switches of design §3).
-
-
-def set_value(root: Node, assignment: str) -> Node:
-    """The YAML with one `a.b.c=value` applied. Raises ConfigError for a path that the schema does not know, naming the
-    nearest one.
-
-    The value is YAML; where the schema wants a text, it is taken as it stands unless YAML makes it a text or null.
-    Entries of `roles`, `phases` and `inputs` must exist, one of `mcp` may be new; steps are numbered from 0.
-    """
-    path, equals, text = assignment.partition("=")
-    if not equals or not path.strip():
-        raise ConfigError(f"--set {assignment!r} is not `path=value`; write e.g. --set phases.coding.rounds=3")
-    place = f"--set {assignment}"
-    try:
-        assignment.encode()
-    except UnicodeEncodeError as error:
-        raise ConfigError(f"{place!r} is not UTF-8 at character {error.start}; write it in that encoding") from error
-    return _set(root, _Target(CompanyConfig, path.strip().split("."), 0, place), text.strip())
-
-
-def _value(kind: Any, text: str, place: str) -> Node:
-    if not wants_text(kind):
-        return parse(text, place)
-    try:
-        node = parse(text, place)
-    except ConfigError:
-        return Node(text, place)
-    return node if node.value is None or isinstance(node.value, str) else Node(text, place)
-
-
-class _Target:
-    """Where an assignment leads: the rest of the path, the type there, and how to name it."""
-
-    def __init__(self, kind: Any, keys: list[str], depth: int, place: str) -> None:
-        self.kind, self.keys, self.depth, self.place = kind, keys, depth, place
-
-    @property
-    def key(self) -> str:
-        return self.keys[self.depth]
-
-    @property
-    def last(self) -> bool:
-        return self.depth == len(self.keys) - 1
-
-    def enter(self, kind: Any) -> _Target:
-        return _Target(kind, self.keys, self.depth + 1, self.place)
-
-    def refusal(self, allowed: Sequence[Key]) -> ConfigError:
-        above = ".".join(self.keys[: self.depth]) or "the company"
-        return ConfigError(f"{self.place}: {above} has no {self.key!r}; {name_hint(self.key, map(str, allowed))}")
-
-
-def _set(node: Node, target: _Target, text: str) -> Node:
-    if isinstance(node.value, list):
-        return _set_in_list(node, target, text)
-    kind = union_member(target.kind, plain(node))
-    entries = node.value if isinstance(node.value, dict) else {}
-    if names := names_in(kind):
-        allowed: list[Key] = [name for name in names if name != "extends"]  # resolved before
-    elif kind in (None, Any) or child(kind, target.key) in (Any, str, McpServer):
-        allowed = [target.key]
-    else:
-        allowed = list(entries)
-    if target.key not in allowed:
-        raise target.refusal(allowed)
-    return Node({**entries, target.key: _entry(entries.get(target.key), target, child(kind, target.key), text)},
-                node.place)
-
-
-def _entry(old: Node | None, target: _Target, kind: Any, text: str) -> Node:
-    """The new value of the entry that `target` names: what was given, or the old value with the rest of the path
-    set in it."""
-    if target.last:
-        return _value(kind, text, target.place)
-    return _set(old or Node({}, target.place), target.enter(kind), text)
-
-
-def _set_in_list(node: Node, target: _Target, text: str) -> Node:
-    positions: list[Key] = list(range(len(node.value)))
-    if target.key not in map(str, positions):
-        raise target.refusal(positions)
-    n = int(target.key)
-    value = _entry(node.value[n], target, child(target.kind, n), text)
-    return Node([*node.value[:n], value, *node.value[n + 1:]], node.place)
-
-
-def set_drafts(root: Node, number: int | None) -> Node:
-    """The YAML with `number` drafts in every phase that draws several; None changes nothing. Raises ConfigError
-    when there is no such phase."""
-    phases = root.value.get("phases")
-    if number is None or phases is None or not isinstance(phases.value, dict):
-        return root
-    drawn = Node(number, f"--drafts {number}")
-    changed = {name: Node({**phase.value, "drafts": drawn}, phase.place) for name, phase in phases.value.items()
-               if isinstance(phase.value, dict) and "drafts" in phase.value and phase.value["drafts"].value != 1}
-    if not changed:
-        raise ConfigError(f"--drafts {number}: no phase of the company draws drafts; choose a phase with a guard or "
-                          f"feedback: --set phases.NAME.drafts={number}")
-    return Node({**root.value, "phases": Node({**phases.value, **changed}, phases.place)}, root.place)
-
-
-def leave_out(root: Node, names: Sequence[str]) -> Node:
-    """The YAML without the phase steps of these names, wherever they stand in the chain; loops and branches that are
-    empty then go too. Raises ConfigError for a name that is no step, and when nothing would be left."""
-    chain = root.value.get("chain")
-    if not names or chain is None:
-        return root
-    present = set(_phases(chain))
-    for name in names:
-        if name not in present:
-            raise ConfigError(f"--without {name}: the chain has no such phase; {name_hint(name, sorted(present))}")
-    left = _remove_phases(chain, set(names))
-    if left is None:
-        raise ConfigError(f"--without {', '.join(names)}: nothing is left of the chain; leave out less")
-    return Node({**root.value, "chain": left}, root.place)
-
-
-def _phases(steps: Node) -> Iterator[str]:
-    for step in steps.value if isinstance(steps.value, list) else []:
-        if name := _phase(step):
-            yield name
-        for path in _INNER_PATHS:
-            if inner := descend(step, path):
-                yield from _phases(inner)
-
-
-def _phase(step: Node) -> str:
-    """The phase that a step runs; empty when it runs none."""
-    named = descend(step, (PhaseStep.kind,))
-    return named.value if named and isinstance(named.value, str) else ""
-
-
-def _remove_phases(steps: Node, names: set[str]) -> Node | None:
-    """The list without steps of these phases; None when it became empty."""
-    if not isinstance(steps.value, list):
-        return steps  # validation will say what is wrong
-    left = [kept for step in steps.value if (kept := _remove_from_step(step, names)) is not None]
-    return Node(left, steps.place) if left or not steps.value else None
-
-
-def _remove_from_step(step: Node, names: set[str]) -> Node | None:
-    """The step without these phases; None when nothing is left of it."""
-    if _phase(step) in names:
-        return None
-    for path in _INNER_PATHS:
-        if inner := descend(step, path):
-            left = _remove_phases(inner, names)
-            if left is None:
-                return None
-            step = replace_at(step, path, left)
-    return step
-
-
-_INNER_PATHS = [kind.inner_path for kind in BRANCH_KINDS if kind.inner_path]

@@ -17,6 +17,7 @@ from chatdev.workspace.change import reason_to_withhold
 from chatdev.workspace.snapshot import safe_path
 
 REFLECTIONS = 2  # design §3
+Approve = Literal["before"] | None
 Form = Literal["text", "choice", "files", "json", "list"]
 
 
@@ -56,6 +57,8 @@ class Solution(StrictModel):
     """files: glob patterns of the paths that may be written; empty means any."""
     retries: int = Field(2, ge=0)
     """How often an unreadable response goes back to the assistant."""
+    approve: Approve = None
+    """`before`: a person accepts, refuses or edits each delivery before it is applied."""
 
     @property
     def files_named(self) -> list[str]:
@@ -160,6 +163,8 @@ class Phase(StrictModel):
     """Whether a run that adds to a finished one keeps that one's solution and skips the phase."""
     budget: Limits = Limits()
     """What one execution may take; reaching it ends the phase as the last round does."""
+    approve: Approve = None
+    """`before`: a person says, before the first call, whether the phase runs."""
     stuck: bool = True
     """Whether going in circles ends the phase; false: only the other endings do."""
     model: ModelSettings = ModelSettings()
@@ -200,11 +205,15 @@ def phase_limits(phase: Phase, profile: ModelProfile) -> PhaseLimits:
     alone = phase.instructor is None
     rounds = 1 if alone and phase.feedback is None else min(phase.rounds, profile.rounds or phase.rounds)
     asks = phase.dehallucination and not alone
-    drafts = profile.drafts if phase.drafts == "model" else phase.drafts
+    drafts = _most_drafts(phase, profile)
     return PhaseLimits(rounds, min(phase.questions, profile.questions or phase.questions) if asks else 0,
                        phase.memory.window or profile.window, phase.budget,
                        0 if phase.on_no_solution == "observed" else REFLECTIONS,
                        drafts, min(drafts, profile.drafts_at_once))
+
+
+def _most_drafts(phase: Phase, profile: ModelProfile) -> int:
+    return profile.drafts if phase.drafts == "model" or profile.is_person else phase.drafts
 
 
 # A phase as it runs: what its YAML leaves to the model's sizes and to the values at hand is put in.

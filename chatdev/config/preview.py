@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -106,14 +107,20 @@ def _of_step(show: _Show, place: str, name: str) -> Iterator[PhasePreview]:
     opening = shown_text(phase.opening, given, f"phases.{name}.opening")
     sides: list[tuple[Speaker, str | None]] = [("instructor", phase.instructor), ("assistant", phase.assistant)]
     for speaker, role in sides:
-        if role is None:
+        if role is None or (speaker == "instructor" and not _speaks(show, phase)):
             continue
         text = phase.guidance.instructor if speaker == "instructor" else phase.guidance.assistant
         profile = show.profile(phase, role)
-        tools = _tools_for(show, phase, speaker, profile.sizes)
+        tools = () if profile.is_person else _tools_for(show, phase, speaker, profile.sizes)
         yield PhasePreview(place, name, role, speaker, _system(show, name, speaker, values, tools), opening,
                            not unknown & (variables(phase.opening) | variables(text)),
                            tools if profile.native_tools else ())
+
+
+def _speaks(show: _Show, phase: Phase) -> bool:
+    """Whether there is a round in which the instructor says something."""
+    rounds = phase_limits(phase, show.profile(phase, phase.assistant)).rounds
+    return phase.opens == "instructor" or rounds > 1 or phase.dehallucination
 
 
 def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,11 +133,15 @@ def known_values(company: CompanyConfig, phase: Phase, inputs: Mapping[str, Any]
 
 
 def shown_text(template: str, values: Mapping[str, Any], where: str) -> str:
-    """The rendered template; the template itself where a placeholder cannot stand for the value."""
+    """The rendered template; where a placeholder cannot stand for a value, the template with its expressions named."""
     try:
         return render(template, values, where)
     except ConfigError:
-        return template
+        return _EXPRESSION.sub(r"‹\1›", _STATEMENT.sub("", template))
+
+
+_STATEMENT = re.compile(r"\{%.*?%\}\n?|\{#.*?#\}\n?", re.DOTALL)
+_EXPRESSION = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 
 
 def _tools_for(show: _Show, phase: Phase, speaker: Speaker, sizes: Sizes) -> tuple[ToolDescription, ...]:
@@ -146,7 +157,7 @@ def _system(show: _Show, name: str, speaker: Speaker, values: Mapping[str, Any],
     profile = show.profile(phase, role)
     try:
         found = Surroundings(values, tools, profile.native_tools, has_software="software" in phase.reads,
-                             documents_language=show.language, sizes=profile.sizes)
+                             documents_language=show.language, sizes=profile.sizes, is_person=profile.is_person)
         return system_prompt(company, name, speaker, found)
     except ConfigError:
         return company.protocol.system
@@ -217,11 +228,25 @@ def _prompt_tokens(shown: PhasePreview) -> int:
     return (len(shown.system) + len(shown.opening) + tools) // CHARACTERS
 
 
+def _calls(rules: _Rules, name: str, instructor: int, assistant: int) -> int:
+    """Those calls of a phase that are no turns of a person."""
+    phase = rules.company.phases[name]
+    sides = ((phase.instructor, instructor), (phase.assistant, assistant))
+    return sum(calls for role, calls in sides if role is None or not profile_of(
+        rules.company, phase, role, rules.default, rules.profiles).is_person)
+
+
+def _first_call(rules: _Rules, name: str) -> int:
+    """The one call of a phase that ends at once; none where it is a person's turn."""
+    by_instructor = int(rules.company.phases[name].opens == "instructor")
+    return _calls(rules, name, by_instructor, 1 - by_instructor)
+
+
 def _least(rules: _Rules, step: Step) -> Load:
     if step.when is not None or step.most_passes is None:
         return Load()
     phases = rules.company.phases
-    own = _sum(_dialogue(rules, name, 1) + _drafts(rules, name, _first_drafts(rules, name) - 1)
+    own = _sum(_dialogue(rules, name, _first_call(rules, name)) + _drafts(rules, name, _first_drafts(rules, name) - 1)
                for name in step.phases_run(phases) if not phases[name].feedback)
     if step.until is not None:
         return own + _least(rules, step.children[0])
@@ -249,11 +274,12 @@ def _phase_at_most(rules: _Rules, name: str, rounds: int | None) -> Load:
     limits = phase_limits(phase, _profile(rules, phase))
     most = min(limits.rounds, rounds or limits.rounds)
     instructions = 0 if phase.instructor is None else most - (phase.opens == "brief")
-    calls = instructions + most * (1 + 2 * limits.questions)
+    calls = _calls(rules, name, instructions + most * limits.questions, most * (1 + limits.questions))
+    reflections = _calls(rules, name, 0, limits.reflections)
     drafts = (limits.drafts - 1) * (most if phase.memory.fresh else 1)
     if room := limits.budget.calls:
         calls, drafts = min(calls, room), min(drafts, max(0, room - calls))
-    return _dialogue(rules, name, calls + limits.reflections) + _drafts(rules, name, drafts)
+    return _dialogue(rules, name, calls + reflections) + _drafts(rules, name, drafts)
 
 
 def _first_drafts(rules: _Rules, name: str) -> int:

@@ -10,14 +10,14 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from chatdev.config.prices import FREE, Price, find_listed, listed_names
 from chatdev.config.yaml_nodes import StrictModel, name_hint, read, validate_node
 from chatdev.errors import ConfigError
 from chatdev.origins import is_loopback
 from chatdev.paths import bundled_folder
-from chatdev.providers import Provider, spellings
+from chatdev.providers import HUMAN, Provider, spellings
 from chatdev.secrets import NameSign, name_sign
 
 _MOST_SHOWN = 20  # models of a server
@@ -86,7 +86,8 @@ class ModelSettings(StrictModel):
     sets it."""
 
     name: str | None = None
-    """A model name of the endpoint, PROVIDER/NAME where no endpoint is given, `local`, or `local:PATH.gguf`."""
+    """A model name of the endpoint, PROVIDER/NAME where no endpoint is given, `local`, `local:PATH.gguf`, or `human`: a
+    person."""
     profile: str | None = None
     """The known model that it is, where its own name does not say so (a deployment of Azure, an alias of a gateway)."""
     provider: str | None = None
@@ -105,6 +106,12 @@ class ModelSettings(StrictModel):
     """Further fields of the request, as the server wants them, e.g. `{top_k: 20}`."""
     headers: Headers | None = None
     """Further headers of the request; they are in no record of a call."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, given: Any) -> Any:
+        """`model: NAME` is short for `model: {name: NAME}`."""
+        return {"name": given} if isinstance(given, str) else given
 
 
 class Sizes(StrictModel):
@@ -178,6 +185,11 @@ class ModelProfile(StrictModel):
     """None: unknown, which is never counted as zero."""
     tokenizer: str = "cl100k_base"
     """tiktoken encoding to estimate with where the server does not count."""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether it is a person who answers."""
+        return self.match == [HUMAN]
 
     def longest(self, limit: int | str | None) -> int | None:
         """The limit of one reply, in tokens, where a company says this: a number, the name of a size, or nothing."""

@@ -66,7 +66,8 @@ PROBLEM_VARIABLES: dict[str, frozenset[str]] = {code: frozenset(facts.split()) f
     "several_blocks": "path count", "no_choice": "options", "no_json": "", "not_json": "why",
     "not_of_schema": "field why", "no_list": "", "broke_python": "path why", "new_file_broken": "path why",
     "broke_json": "path why", "only_commands_left": "path", "only_prose_left": "path",
-    "shrank": "path before after lost", "lost_file": "path emptied", "several": "problems more", "question": "",
+    "shrank": "path before after lost", "lost_file": "path emptied", "unwanted": "", "unwanted_call": "tool why",
+    "several": "problems more", "question": "",
     "unknown_tool": "tool tools", "arguments_not_json": "why", "arguments_no_object": "", "tool_failed": "why",
 }.items()}
 """Facts by code of what can be wrong with a reply; a text on each is in `problems`."""
@@ -77,6 +78,8 @@ class PromptProtocol(StrictModel):
 
     system: str
     """Inception prompt of one agent (ChatDev eq. 2)."""
+    person: str
+    """The same for a person who plays a role."""
     text: str
     choice: str
     files: str
@@ -97,6 +100,8 @@ class PromptProtocol(StrictModel):
     """Instead of a result that is, word for word, the one just before it; `left` says whether tools are left."""
     report: str
     """A feedback tool's report."""
+    remark: str
+    """What a person says who approves of the phase; the pair reads it before it begins."""
     unreadable: str
     """A response that does not parse; goes back to the assistant."""
     refused: str

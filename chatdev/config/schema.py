@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from chatdev.config.phases import Phase
+from chatdev.config.phases import Approve, Phase
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.protocol import PromptProtocol
 from chatdev.config.templates import compile_expression
@@ -105,6 +105,11 @@ def walk(steps: Sequence[Step], path: KeyPath = ("chain",)) -> Iterator[tuple[Ke
         yield from walk(step.children, (*path, n, *step.inner_path))
 
 
+def phases_in_order(steps: Sequence[Step], phases: Phases) -> list[str]:
+    """The phases that these steps, inner ones included, may run, each where it comes first."""
+    return list(dict.fromkeys(name for _, step in walk(steps) for name in step.phases_run(phases)))
+
+
 def names_written(steps: Sequence[Step], phases: Phases) -> frozenset[str]:
     """The names that these steps, inner ones included, may write."""
     return frozenset(name for _, step in walk(steps) for name in step.names_written(phases))
@@ -168,6 +173,8 @@ class ToolStep(Step):
     writes: str
     reads: list[str] | None = None
     """Long-term names handed to the tool; unset: the tool's own declaration."""
+    approve: Approve = None
+    """`before`: a person says whether the tool is called."""
 
     @property
     def name(self) -> str:
@@ -363,6 +370,26 @@ for _model in (Repeat, Foreach, Branch, ParallelStep):
     _model.model_rebuild()
 
 
+# What a company changes in the chain of the one that it extends.
+
+
+class Insertion(StrictModel):
+    """Steps that are put `before` or `after` a step of the chain."""
+
+    after: str | None = None
+    """A phase or a tool of the chain; `NAME#2` is the second step of that name."""
+    before: str | None = None
+    steps: list[ChainStep] = Field(min_length=1)
+
+
+class ChainChanges(StrictModel):
+    """The fields of a company that change the chain that it has by `extends`."""
+
+    insert: list[Insertion] = Field([])
+    without: list[str] = Field([])
+    """Phases that are left out."""
+
+
 # The company, its inputs and its roles.
 
 Install = Literal["auto", "ask", "never"]
@@ -389,6 +416,8 @@ class Role(StrictModel):
     tools: list[str] = Field([])
     tools_when: Literal["always", "strong"] = "always"
     """`strong`: the tools are offered only to models whose `sizes.program` is not `small`."""
+    approve: Approve = None
+    """`before`: a person accepts, refuses or edits each tool call of this role before it is made."""
     model: ModelSettings = ModelSettings()
 
 
@@ -414,8 +443,8 @@ class McpServer(StrictModel):
         return self.url or shlex.join(self.command)
 
 
-class CompanyConfig(StrictModel):
-    """A company: roles, phases and a chain."""
+class CompanyConfig(ChainChanges):
+    """A company: roles, phases and a chain. Once it is loaded, `extends` and the changes to its chain are in it."""
 
     company: str
     about: str

@@ -20,7 +20,7 @@ from chatdev.config.yaml_nodes import StrictModel, display_path, read, read_text
 from chatdev.errors import ConfigError
 from chatdev.origins import Origin, Sourced, is_loopback
 from chatdev.paths import expand_home, settings_file, working_folder
-from chatdev.providers import NamedProvider
+from chatdev.providers import HUMAN, NamedProvider
 from chatdev.secrets import keep_variables
 
 MODEL_VARIABLE = "CHATDEV_MODEL"
@@ -101,8 +101,11 @@ def default_model(model: str | None = None, base_url: str | None = None, provide
 def resolve(company: CompanyConfig, phase: Phase, role: Role, default: ModelSettings) -> ModelSettings:
     """The model of `role` in `phase`: every field from the first of phase, role, default and company that sets it;
     address and provider from the first that sets one of them, else the provider that the model's name begins with. A
-    key that is named beside an address goes to no other one. Raises ConfigError where nobody knows a provider."""
+    key that is named beside an address goes to no other one. A role that a person plays is theirs in every phase.
+    Raises ConfigError where nobody knows a provider."""
     ranked = (phase.model, role.model, default, company.model)
+    if HUMAN in (role.model.name, _first(*(settings.name for settings in ranked))):
+        return ModelSettings(name=HUMAN)
     found = {field: _first(*(getattr(settings, field) for settings in ranked)) for field in ModelSettings.model_fields}
     found["base_url"], found["provider"] = next(filter(any, map(_place, ranked)), (None, None))
     named = next((settings for settings in ranked if settings.key_env is not None), None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -82,10 +82,15 @@ def display_path(path: Path) -> str:
 
 def read(path: Path) -> Node:
     """The mapping in a YAML file; raises ConfigError naming file, line and fix."""
-    node = parse(read_text(path), display_path(path))
+    return parse_mapping(read_text(path), display_path(path))
+
+
+def parse_mapping(text: str, name: str) -> Node:
+    """The mapping of a YAML text; raises ConfigError as `parse` does, and for what is no mapping."""
+    node = parse(text, name)
     if not isinstance(node.value, dict):
         found = "is empty" if node.value is None else f"holds {_kind(node.value)}"
-        raise ConfigError(f"{display_path(path)} {found}; it must be a mapping (`key: value` lines)")
+        raise ConfigError(f"{name} {found}; it must be a mapping (`key: value` lines)")
     return node
 
 
@@ -121,6 +126,23 @@ def parse(text: str, name: str) -> Node:
         raise ConfigError(f"{name}: has half a character (byte {error.start}); write it in UTF-8") from error
     except RecursionError as error:
         raise ConfigError(f"{name}: an alias contains itself; write its value out") from error
+
+
+def node_of(value: Any, name: str, level: int = 0) -> Node:
+    """The values of a mapping built in Python, as if they came from YAML; `name` stands for the file in errors. Raises
+    ConfigError for keys that are no texts, values that YAML has not, and what is nested too deeply."""
+    if level > _DEEPEST:
+        raise ConfigError(f"{name}: nested deeper than {_DEEPEST} levels; write it flatter")
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise ConfigError(f"{name}: the key {key!r:.60} is not text; make it one")
+        return Node({key: node_of(child, name, level + 1) for key, child in value.items()}, name)
+    if isinstance(value, list | tuple):
+        return Node([node_of(child, name, level + 1) for child in value], name)
+    if value is None or isinstance(value, str | int | float):
+        return Node(value, name)
+    raise ConfigError(f"{name}: {value!r:.60} is no value of YAML; take texts, numbers, booleans, lists and mappings")
 
 
 def plain(node: Node) -> Any:

@@ -43,6 +43,12 @@ class Halt:
     branches: int = 1
 
 
+def refuse_halted() -> None:
+    """Raise Halted where a sibling of the running branch has failed."""
+    if any(halt.raised for halt in HALTS.get()):
+        raise Halted
+
+
 def branches_at_work() -> int:
     """How many parallel branches are at work where the running code is one; 1 outside of parallel steps."""
     return math.prod(halt.branches for halt in HALTS.get())
@@ -80,8 +86,7 @@ class Activities:
 
         A secret that comes back from outside is replaced here, before anybody reads it: so a replay, which knows no
         secrets, goes the same way as the run, and requests made of results have the same fingerprint."""
-        if any(halt.raised for halt in HALTS.get()):
-            raise Halted
+        refuse_halted()
         fingerprint = digest(request)
         known = await self._record.find(place, fingerprint, request)
         if known is not None:

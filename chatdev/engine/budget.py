@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 
 from chatdev.config.phases import Limits
@@ -104,26 +104,79 @@ class Reservation:
 _UNLIMITED = Limits()
 
 
+class Clock:
+    """Seconds of work: it stands still while a person is waited for, and so do the time limits that go by it."""
+
+    def __init__(self) -> None:
+        self._waits = 0
+        self._since = 0.0
+        self._waited = 0.0
+        self._limits: dict[asyncio.Timeout, float] = {}  # and when they are up, by this clock
+
+    def now(self) -> float:
+        """Seconds, from no particular beginning."""
+        return (self._since if self._waits else time.monotonic()) - self._waited
+
+    @property
+    def waited(self) -> float:
+        """Seconds that it stood still."""
+        return self._waited + (time.monotonic() - self._since if self._waits else 0.0)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stand still; within several of these, until the last one ends."""
+        if not self._waits:
+            self._since = time.monotonic()
+        self._waits += 1
+        self._reschedule()
+        try:
+            yield
+        finally:
+            self._waits -= 1
+            if not self._waits:
+                self._waited += time.monotonic() - self._since
+            self._reschedule()
+
+    @asynccontextmanager
+    async def limit(self, seconds: float | None) -> AsyncIterator[asyncio.Timeout]:
+        """`asyncio.timeout` by this clock."""
+        async with asyncio.timeout(seconds) as timeout:
+            if seconds is not None:
+                self._limits[timeout] = self.now() + seconds
+                self._reschedule()
+            try:
+                yield timeout
+            finally:
+                self._limits.pop(timeout, None)
+
+    def _reschedule(self) -> None:
+        left = {timeout: up - self.now() for timeout, up in self._limits.items() if not timeout.expired()}
+        for timeout, seconds in left.items():
+            timeout.reschedule(None if self._waits else asyncio.get_running_loop().time() + seconds)
+
+
 class Budget:
     """Limits, and what was spent of them. Every live call is made within `reserve`.
 
     `spent` is what was spent before: of a resumed run everything until then, its seconds included. `sharers`: how many
-    runs spend of it at the same time.
+    runs spend of it at the same time. `clock`: by which its minutes pass.
     """
 
-    def __init__(self, limits: Limits | None = None, spent: Spending | None = None, sharers: int = 1) -> None:
+    def __init__(self, limits: Limits | None = None, spent: Spending | None = None, sharers: int = 1,
+                 clock: Clock | None = None) -> None:
         self.limits = limits or Limits()
+        self.clock = clock or Clock()
         self._paid = spent or Spending()
         self._sharers = sharers
         self._reservations: list[Reservation] = []
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
-        self._started = time.monotonic()
+        self._started = self.clock.now()
 
     @property
     def spent(self) -> Spending:
         """Calls, tokens and dollars that were paid, and the time since the beginning."""
-        return replace(self._paid, seconds=self._paid.seconds + time.monotonic() - self._started)
+        return replace(self._paid, seconds=self._paid.seconds + self.clock.now() - self._started)
 
     @property
     def counts_tokens(self) -> bool:
@@ -159,7 +212,7 @@ class Budget:
             yield
             return
         try:
-            async with asyncio.timeout(self._seconds_left()) as clock:
+            async with self.clock.limit(self._seconds_left()) as clock:
                 yield
         except TimeoutError:
             if not clock.expired():
@@ -283,6 +336,15 @@ def describe_spending(limits: Limits, spending: Spending) -> str:
         parts.append(f"{money(spending.cost)} of {money(limits.cost)}")
     if limits.minutes is not None:
         parts.append(f"{spending.seconds / 60:.1f} of {limits.minutes:g} minutes")
+    return ", ".join(parts)
+
+
+def describe_budget(limits: Limits) -> str:
+    """What may be spent at most; empty without limits."""
+    parts = [count_noun(limits.calls, "call")] if limits.calls is not None else []
+    parts += [f"{limits.tokens} tokens"] if limits.tokens is not None else []
+    parts += [money(limits.cost)] if limits.cost is not None else []
+    parts += [f"{limits.minutes:g} minutes"] if limits.minutes is not None else []
     return ", ".join(parts)
 
 

@@ -26,6 +26,7 @@ from chatdev.config.schema import (
 from chatdev.config.templates import compile_expression
 from chatdev.engine.context import RunContext, State
 from chatdev.engine.drafts import run_branches
+from chatdev.engine.people import ask_approval
 from chatdev.engine.phase import PhaseRun
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict
 from chatdev.errors import PhaseFailed, ToolError
@@ -120,6 +121,8 @@ async def _run_phase(chain: Chain, step: PhaseStep, state: State, place: Place) 
 
 async def _run_tool(chain: Chain, step: ToolStep, state: State, place: Place) -> str:
     reads = None if step.reads is None else tuple(step.reads)
+    if step.approve and (refusal := await _refusal_of_tool(chain, step, place)):
+        return refusal
     try:
         result = await call_tool(chain.context, state, place, ToolRequest(step.tool, reads=reads))
     except ToolError as error:
@@ -133,6 +136,19 @@ async def _run_tool(chain: Chain, step: ToolStep, state: State, place: Place) ->
     else:
         state.values[step.writes] = result
     return ""
+
+
+async def _refusal_of_tool(chain: Chain, step: ToolStep, place: Place) -> str:
+    """The outcome where a person does not want the tool to be called; empty where they do."""
+    context = chain.context
+    answer = await ask_approval(context, place.at("approve"), about=f"tool {step.tool}, which writes {step.writes}",
+                                text=context.toolbox.spec(step.tool).description)
+    if answer.action == "accept":
+        return ""
+    why = f": {answer.text}" if answer.text.strip() else ""
+    context.emit(Noted(place, f"{step.tool} is not called, a person refuses it{why}" if answer.action == "refuse"
+                       else f"{step.tool} is not called, nobody approves it", "warning"))
+    return "refused" if answer.action == "refuse" else "skipped"
 
 
 async def _run_repeat(chain: Chain, step: RepeatStep, state: State, place: Place) -> str:

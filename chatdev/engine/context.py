@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from chatdev.config.profiles import ModelProfile
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.engine.activity import Activities
 from chatdev.engine.budget import Budget, LimitReached, Meter
-from chatdev.events import Event, Noted
+from chatdev.events import Event, Noted, PersonAsked
 from chatdev.llm.base import Image, Model, Sampling, ToolSpec
+
+if TYPE_CHECKING:
+    from chatdev.engine.people import PersonAnswer
 
 Files = Mapping[str, bytes]
 TOOL_LOG = "tool_errors.log"
@@ -94,6 +97,14 @@ class Toolbox(Protocol):
         ...
 
 
+class People(Protocol):
+    """Those who can be asked."""
+
+    async def ask(self, question: PersonAsked) -> PersonAnswer:
+        """The first answer that anybody gives; question and answer are emitted."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class RunInputs:
     """Inputs visible to agents: values by name, and images. Hidden inputs reach only tools, through the toolbox."""
@@ -130,6 +141,7 @@ class RunContext:
     budget: Budget
     """Budget of the whole run, over all its sessions."""
     emit: Emit
+    people: People
     shared_budget: Budget | None = None
     """Budget shared with other runs."""
     meter: Meter = field(default_factory=Meter)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from chatdev.config.phases import Phase, names_read
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
 from chatdev.engine.given_files import unasked_losses
+from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict, fingerprint, read_reply
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import DeliveryApplied, DeliveryRefused
 from chatdev.place import Place
+from chatdev.plain_values import describe_value, fields_of
 from chatdev.replies import (
     FilesDelivery,
     ReplyProblem,
@@ -25,6 +29,7 @@ from chatdev.replies import (
     tidy_body,
 )
 from chatdev.tools.base import Verdict
+from chatdev.workspace.change import Changeset
 
 _BRIEF = 4000  # characters of a reply that no parser reads
 
@@ -33,11 +38,13 @@ _BRIEF = 4000  # characters of a reply that no parser reads
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Change made by an accepted delivery."""
+    """Change made by an accepted delivery; its fields are those of `DeliveryApplied`."""
 
     written: tuple[str, ...]
     deleted: tuple[str, ...] = ()
     unchanged: bool = False
+    lines: tuple[int, ...] = ()
+    gist: str = ""
 
 
 class Target(Protocol):
@@ -136,7 +143,7 @@ class ValueTarget:
         self.value, self.accepted = delivery, self.accepted + 1
         if self.seen:
             self.state.values[self.name] = delivery
-        return Acceptance((self.name,), (), unchanged)
+        return Acceptance((self.name,), (), unchanged, gist=describe_value(delivery, self.name))
 
     def substitute(self, value: Any) -> None:
         """Set the value without a delivery."""
@@ -195,7 +202,8 @@ class SoftwareTarget:
         if not delivery.is_unchanged:
             files = ", ".join([*delivery.written, *(f"-{path}" for path in delivery.deleted)])
             await self.state.set_software(delivery.software, f"{place}: {files[:200]}")
-        return Acceptance(delivery.written, delivery.deleted, delivery.is_unchanged)
+        lines = tuple(len(delivery.software[path].splitlines()) for path in delivery.written)
+        return Acceptance(delivery.written, delivery.deleted, delivery.is_unchanged, lines)
 
     def substitute(self, value: Any) -> None:
         """Files are never made up: the software stays as it is."""
@@ -273,6 +281,8 @@ class Deliveries:
     _versions: list[tuple[float, Files]] = field(init=False, default_factory=list)
     _judged: dict[tuple[str, str], Verdict] = field(init=False, default_factory=dict)
     _mended: dict[str, Files] = field(init=False, default_factory=dict)
+    _approved: set[str] = field(init=False, default_factory=set)
+    """Versions that a person approved."""
 
     def __post_init__(self) -> None:
         self.target = target_of(self.phase, self.state, anew=self.anew)
@@ -311,6 +321,12 @@ class Deliveries:
         feedback, guard = await self._judge_preview(delivery, place)
         if reason := self._reason_worse(feedback, guard):
             return self._refuse(reason, place)
+        if self._needs_approval(delivery):
+            approval = await self._ask_approval(delivery, feedback, guard, place)
+            if isinstance(approval, str):
+                return self._refuse(approval, place)
+            delivery, feedback, guard = approval
+            self._approved.add(self._version(self.target.preview(delivery)))
         change = await self._accept(delivery, feedback, guard, place)
         if self.phase.feedback and not self.target.keeps_versions:
             self.verdict = await self._judge(self.phase.feedback, place.at("feedback"))
@@ -339,15 +355,86 @@ class Deliveries:
 
     async def keep(self, draft: Assessment, place: Place) -> None:
         """Keep the draft, as far as it is judged, because the run ends before another one is chosen."""
+        if self.phase.solution.approve:
+            return
         feedback, guard = (None, draft.verdict) if self.phase.guard else (draft.verdict, None)
         if draft.verdict and draft.delivery is not None and not self._reason_worse(feedback, guard):
             await self._accept(draft.delivery, feedback, guard, place)
+
+    def _needs_approval(self, delivery: Any) -> bool:
+        """Whether a person is asked: of what changes nothing, or was approved before, they are not."""
+        before, after = self._version(self.state), self._version(self.target.preview(delivery))
+        return self.phase.solution.approve is not None and after not in {before, *self._approved}
+
+    async def _ask_approval(self, delivery: Any, feedback: Verdict | None, guard: Verdict | None,
+                            place: Place) -> tuple[Any, Verdict | None, Verdict | None] | str:
+        """The delivery as a person wants it, with the verdicts on it; or why they do not want it. An edit that cannot
+        be read, or is worse than what stands, is given back with the reason. Raises NobodyAnswers."""
+        texts, problem, number = self._texts(delivery), "", 0
+        while True:
+            at = place.at("approve", number := number + 1)
+            answer = await ask_approval(
+                self.context, at, role=self.phase.assistant, problem=problem, edits=texts,
+                about=f"delivery of {self.place.step_name}: {', '.join(texts)}",
+                text=self._describe(delivery, feedback, guard))
+            match answer.action:
+                case "accept":
+                    return delivery, feedback, guard
+                case "refuse":
+                    return answer.text.strip() or self.context.say_problem("unwanted")
+                case "skip":
+                    raise NobodyAnswers
+            texts = {**texts, **answer.files}
+            try:
+                edit = self._edit(delivery, texts)
+                problem = await self._reason_unreadable(delivery, edit) or await self._objections(edit)
+            except Unreadable as error:
+                problem = self._words(error)
+            if not problem:
+                verdicts = await self._judge_preview(edit, at)
+                if not (problem := self._reason_worse(*verdicts)):
+                    return edit, *verdicts
+
+    def _texts(self, delivery: Any) -> dict[str, str]:
+        """What a person may edit of a delivery: its files, or the value."""
+        if isinstance(delivery, FilesDelivery):
+            return {path: delivery.software[path].decode("utf-8", "replace") for path in delivery.written}
+        if isinstance(delivery, list) and all(isinstance(item, str) for item in delivery):
+            return {self.phase.writes: "\n".join(f"- {item}" for item in delivery)}
+        is_text = isinstance(delivery, str)
+        return {self.phase.writes: delivery if is_text else json.dumps(delivery, ensure_ascii=False, indent=1)}
+
+    def _edit(self, delivery: Any, texts: Mapping[str, str]) -> Any:
+        """The delivery with these texts. Raises Unreadable."""
+        if not isinstance(delivery, FilesDelivery):
+            return self._parse(texts[self.phase.writes])
+        software = {**delivery.software, **{path: text.encode() for path, text in texts.items()}}
+        written = tuple(path for path in delivery.written if software[path] != self.target.base.get(path))
+        return replace(delivery, software=software, written=written, whole=tuple(texts))
+
+    async def _reason_unreadable(self, delivery: Any, edit: Any) -> str:
+        """Why the files of an edit can be read no longer, in words; empty if they can. Raises Unreadable."""
+        if not isinstance(delivery, FilesDelivery):
+            return ""
+        problems = await read_reply(partial(objections, whole=edit.whole), delivery.software, edit.software)
+        return "\n".join(problem.words(self.context.company.protocol.problems) for problem in problems)
+
+    def _describe(self, delivery: Any, feedback: Verdict | None, guard: Verdict | None) -> str:
+        """What a person reads of a delivery: the change, and what the tools say of it."""
+        if isinstance(delivery, FilesDelivery):
+            change = Changeset(self.target.base, delivery.software).patch.decode("utf-8", "replace")
+        else:
+            change = self._texts(delivery)[self.phase.writes]
+        said = [f"{tool} {'passes' if verdict.passed else 'fails'}: {verdict.report}" for tool, verdict
+                in ((self.phase.feedback, feedback), (self.phase.guard, guard)) if verdict]
+        return "\n\n".join([change.rstrip("\n"), *said])
 
     def substitute(self, value: Any) -> None:
         """Set the value without a delivery."""
         self.target.substitute(value)
         self.made = 1
-        self.context.emit(DeliveryApplied(self.place, (self.phase.writes,)))
+        gist = describe_value(value, self.phase.writes)
+        self.context.emit(DeliveryApplied(self.place, (self.phase.writes,), gist=gist))
 
     async def close(self, ending: str) -> None:
         """At the end of a phase: where its feedback never passed the best version stands (the newest of equals)."""
@@ -399,7 +486,7 @@ class Deliveries:
         change = await self.target.accept(delivery, place)
         self.made += 1
         self._remember_version()
-        self.context.emit(DeliveryApplied(place, change.written, change.deleted, change.unchanged))
+        self.context.emit(DeliveryApplied(place, **fields_of(change)))
         return change
 
     def _words(self, error: Unreadable) -> str:

@@ -12,6 +12,7 @@ from chatdev.engine.delivery import Assessment, Deliveries, ResponseOutcome
 from chatdev.engine.drafts import Drafts
 from chatdev.engine.memory import Utterance
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted, constraint_for
+from chatdev.engine.people import NobodyAnswers
 from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
 from chatdev.engine.turn import Turns, marker_of, warm
 from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
@@ -64,9 +65,18 @@ class Dialogue:
         except PhaseBudgetExhausted as spent:
             self._note(f"the phase ends here: {spent}")
             return "budget"
+        except NobodyAnswers:
+            return "skipped"
         if ending == "stuck":
             self._note(f"stuck: {self.progress.loops.reason}; the phase ends here")
         return ending
+
+    def hear(self, text: str) -> None:
+        """Let the pair read what a person says before it begins."""
+        self.deliveries.asked.append(text)
+        said = self.context.say("remark", text=text)
+        self.turns.memory.add(Utterance(None, said))
+        self.context.emit(Uttered(self.brief.place, "report", None, "pair", said, 0))
 
     async def _run_rounds(self) -> Ending:
         instructs = self.brief.phase.opens == "instructor"  # otherwise the opening is the first instruction

@@ -28,6 +28,7 @@ from chatdev.engine.activity import (
 )
 from chatdev.engine.budget import Budget, BudgetedModel, LimitReached, spending_of
 from chatdev.engine.context import RoleModel, RunContext
+from chatdev.engine.people import SKIPPED, NobodyAnswers, turn_answered, turn_question
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
 from chatdev.events import ModelCalled, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
@@ -79,7 +80,7 @@ class ModelCalls:
 
     async def ask(self, agent: Agent, place: Place, prompt: Prompt) -> Reply:
         """The reply to the prompt. Raises PhaseBudgetSpent, BudgetExhausted, or a ModelError, ContextOverflow among
-        them."""
+        them; NobodyAnswers where the model is a person."""
         context, request = self.context, self._request(agent, place, prompt)
         performed = await context.activities.perform(place, self._record(request),
                                                      lambda: self._ask_live(agent, place, request))
@@ -88,6 +89,8 @@ class ModelCalls:
                 raise ContextOverflow(problem).at(place)
             case PhaseBudgetReached(problem):
                 raise PhaseBudgetExhausted(problem)
+            case Replied(reply) if agent.role_model.profile.is_person:
+                return self._heard(request, reply, performed.replayed)
             case Replied(reply, seconds):
                 if performed.replayed:
                     self.budget.count(replace(spending_of(reply.usage, agent.role_model.profile), seconds=seconds))
@@ -98,6 +101,16 @@ class ModelCalls:
                     self.context.refuse_overspent()
                 return reply
         raise JournalError(f"{place} is a model call, and the journal holds another result for it; it is damaged")
+
+    def _heard(self, request: Request, reply: Reply, replayed: bool) -> Reply:
+        """A person's reply, which nothing is counted of."""
+        if replayed:
+            question = turn_question(request)
+            self.context.emit(question)
+            self.context.emit(turn_answered(question, reply))
+        if reply.finish == SKIPPED:
+            raise NobodyAnswers
+        return reply
 
     def _note_cut_prompt(self, request: Request, reply: Reply) -> None:
         """Tell the user of the run once of a server that reads less than it was sent, and answers all the same."""
@@ -122,6 +135,8 @@ class ModelCalls:
     async def _ask_live(self, agent: Agent, place: Place, request: Request) -> ActivityResult:
         """A call that no journal has, within all budgets. What ends or changes the phase is a result like another, so
         that a resumed run goes the same way; what stops the run is none."""
+        if agent.role_model.profile.is_person:
+            return Replied(await agent.role_model.model.complete(request), 0.0)
         if problem := reason_too_large(request, agent.role_model.profile):
             return ContextOverflowed(problem)
         await asyncio.sleep(0)  # drafts beside it whose replies are on record count theirs first
@@ -161,7 +176,7 @@ class ModelCalls:
 
     def _note(self, message: Message) -> str:
         """The digest of a message that is new in the phase; the journal has it from now on."""
-        found, plain = _journaled(message)
+        found, plain = _journal_form(message)
         self._digests[message] = found
         self.context.activities.journal.message(found, plain)
         return found
@@ -197,7 +212,7 @@ class StreamedReply:
 
 
 @lru_cache(maxsize=32)  # a phase that is entered again has the system messages that it had
-def _journaled(message: Message) -> tuple[str, dict[str, Any]]:
+def _journal_form(message: Message) -> tuple[str, dict[str, Any]]:
     """A message's digest, and the message as the journal keeps it."""
     plain = _message_to_json(message)
     return digest(plain), plain

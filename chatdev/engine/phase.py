@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt, tools_of
-from chatdev.config.phases import OnNoSolution, Phase, names_read, phase_limits, settle
+from chatdev.config.phases import Limits, OnNoSolution, Phase, names_read, phase_limits, settle
 from chatdev.config.schema_text import call_schema
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget
@@ -16,10 +16,11 @@ from chatdev.engine.delivery import Deliveries
 from chatdev.engine.dialogue import Brief, Dialogue
 from chatdev.engine.memory import ShortTermMemory
 from chatdev.engine.model_calls import Agent, ModelCalls, constraint_for
+from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.stop import SAME_AGAIN, DialogueProgress, LoopDetector
 from chatdev.engine.turn import AgentTools, Turns, marker_of, read_reply
 from chatdev.errors import PhaseFailed
-from chatdev.events import PhaseFinished, PhaseStarted, Speaker, Uttered
+from chatdev.events import Noted, PhaseFinished, PhaseStarted, Speaker, Uttered
 from chatdev.place import Place
 from chatdev.replies import Unreadable
 
@@ -50,7 +51,11 @@ class PhaseRun:
             solution = self.phase.solution.model_copy(update={"retries": 0})
             self.phase = self.phase.model_copy(update={"solution": solution})
         self.deliveries = Deliveries(self.context, self.phase, self.state, self.place, anew=self.anew)
-        self.calls = ModelCalls(self.context, self.name, Budget(self.phase.budget))
+        self.calls = ModelCalls(self.context, self.name, self._budget(self.phase.budget))
+
+    def _budget(self, limits: Limits | None = None) -> Budget:
+        """A budget of its own, by the clock of the run."""
+        return Budget(limits, clock=self.context.budget.clock)
 
     async def run(self) -> None:
         """The whole phase; its solution is in the state afterwards. Raises PhaseFailed when it owes one and has
@@ -61,15 +66,32 @@ class PhaseRun:
             self._emit_finished("feedback")
             return
         dialogue = await self._open_dialogue()
+        if self.phase.approve and (refusal := await self._ask_approval(dialogue)):
+            self._emit_finished(refusal)
+            return
         ending: str = await dialogue.run()
         if self.deliveries.is_owed and not (self._is_accepted(ending) and self.deliveries.target.is_present):
-            ending = await self._conclude(dialogue)
+            ending = await self._conclude(dialogue, ending)
         await self.deliveries.close(ending)
         self._emit_finished(ending, dialogue.progress.round, self.calls.made)
 
+    async def _ask_approval(self, dialogue: Dialogue) -> str:
+        """The ending where a person does not want the phase; empty where they do, and then the pair reads what they
+        say."""
+        answer = await ask_approval(
+            self.context, self.place.at("approve"), about=f"phase {self.name}: {self.phase.about}",
+            text=dialogue.turns.memory.opening)
+        if answer.action == "accept":
+            if answer.text.strip():
+                dialogue.hear(answer.text)
+            return ""
+        if answer.text.strip():
+            self.context.emit(Noted(self.place, f"a person refuses this phase: {answer.text}"))
+        return "refused" if answer.action == "refuse" else "skipped"
+
     def _is_accepted(self, ending: str) -> bool:
         """Whether a side said that nothing need be delivered, feedback or not."""
-        return ending == "consensus" or (ending == "unchanged" and not self.deliveries.refused)
+        return ending in ("consensus", "skipped") or (ending == "unchanged" and not self.deliveries.refused)
 
     async def _open_dialogue(self) -> Dialogue:
         phase, context = self.phase, self.context
@@ -132,17 +154,22 @@ class PhaseRun:
         context, phase = self.context, self.phase
         role_model = context.role_model(self.name, role)
         sizes = role_model.profile.sizes
-        offered = (context.toolbox.spec(name) for name in tools_of(context.company, phase, speaker, sizes))
+        named = () if role_model.profile.is_person else tools_of(context.company, phase, speaker, sizes)
+        offered = (context.toolbox.spec(name) for name in named)
         tools = tuple(replace(tool, parameters=call_schema(tool.parameters, sizes)) for tool in offered)
         system = system_prompt(context.company, self.name, speaker, Surroundings(
             values={**context.inputs.values, **values},
             tools=[ToolDescription(tool.name, tool.description, tool.parameters) for tool in tools],
             native_tools=role_model.profile.native_tools, has_software=bool(self.deliveries.target.base),
-            example=example, documents_language=context.settings.language, sizes=sizes))
+            example=example, documents_language=context.settings.language, sizes=sizes,
+            is_person=role_model.profile.is_person))
         return Agent(speaker, role, context.company.roles[role].title, system, role_model, tools)
 
-    async def _conclude(self, dialogue: Dialogue) -> str:
-        """The ending of a phase that still owes its solution."""
+    async def _conclude(self, dialogue: Dialogue, ending: str) -> str:
+        """The ending of a phase that still owes its solution; where nobody gives or approves one, no other is drawn."""
+        if ending == "skipped" and (self.phase.solution.approve or
+                                    dialogue.brief.assistant.role_model.profile.is_person):
+            return self._end_without_solution()
         if self.anew and self.deliveries.target.is_present:
             return "kept"
         if self.phase.on_no_solution == "observed":
@@ -158,10 +185,14 @@ class PhaseRun:
                                     paths=self.state.software)
         for n in range(1, brief.limits.reflections + 1):
             place = self.place.at("reflection", n)
-            utterance = await turns.take(agent, place, constraint, repeats=progress.repeats)
-            self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text, progress.round))
-            marked = await marker_of(utterance.text)
-            received = await self.deliveries.receive(marked.body if marked.kind else utterance.text, place)
+            try:
+                utterance = await turns.take(agent, place, constraint, repeats=progress.repeats)
+                self.context.emit(Uttered(place, "reflection", "assistant", agent.title, utterance.text,
+                                          progress.round))
+                marked = await marker_of(utterance.text)
+                received = await self.deliveries.receive(marked.body if marked.kind else utterance.text, place)
+            except NobodyAnswers:
+                break
             if received.outcome == "kept":
                 return "reflection"
         return self._end_without_solution()
@@ -174,7 +205,7 @@ class PhaseRun:
             names["instructor"] = brief.instructor.title
         question = self.context.say("reflection", dialogue=memory.transcript(names), form_text=brief.form_text,
                                     phase={"name": self.name, "about": self.phase.about})
-        self.calls = ModelCalls(self.context, self.name, Budget(), made=self.calls.made)
+        self.calls = ModelCalls(self.context, self.name, self._budget(), made=self.calls.made)
         return replace(dialogue.turns, memory=ShortTermMemory(question, memory.images), calls=self.calls)
 
     def _end_without_solution(self) -> str:

@@ -13,7 +13,7 @@ from chatdev.engine.context import SEMANTICS
 from chatdev.llm.base import ToolCall
 from chatdev.plain_values import load_json
 
-Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget"]
+Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget", "skipped"]
 
 SAME_CALLS = 3  # equal tool calls, or equal results, in a turn that make a loop; the last call is not performed
 SAME_AGAIN = 2  # consecutive deliveries that change nothing end a phase (ChatDev §3.1)

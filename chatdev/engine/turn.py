@@ -13,6 +13,7 @@ from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, di
 from chatdev.engine.context import TOOL_LOG, Files, RoleModel, RunContext, State
 from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
 from chatdev.engine.model_calls import Agent, ModelCalls, Prompt
+from chatdev.engine.people import approve_call
 from chatdev.engine.stop import SAME_CALLS, LoopDetector
 from chatdev.errors import ContextOverflow, JournalError, MissingProgram, ToolCrashed, ToolError, UnsafePath
 from chatdev.events import Noted, ToolCalled
@@ -45,14 +46,14 @@ class AgentTools:
     observed: list[str] = field(default_factory=list)
     """Reports of the tools in this phase."""
 
-    async def call_all(self, tools: tuple[ToolSpec, ...], calls: tuple[ToolCall, ...], text: str, place: Place, *,
+    async def call_all(self, agent: Agent, calls: tuple[ToolCall, ...], text: str, place: Place, *,
                        native: bool, left: int) -> list[Message]:
         """The messages that follow a reply with tool calls: the calls themselves and what came back. `left`: how many
         are left after these; what a single reply asks for beyond the limit is not performed."""
         messages = [Message("assistant", text, tool_calls=calls if native else ())]
         possible = len(calls) + min(left, 0) * (self.context.settings.semantics > 3)
         for n, call in enumerate(calls):
-            parts = [await self._result(tools, call, Place(f"{place}.{n}") if n else place)] if n < possible else []
+            parts = [await self._result(agent, call, Place(f"{place}.{n}") if n else place)] if n < possible else []
             if left <= 0 and n >= possible - 1:
                 parts.append(self.context.say("tool_calls_used_up", limit=self.limit))
             result = "\n\n".join(parts)
@@ -62,11 +63,11 @@ class AgentTools:
                 messages.append(Message("user", self.context.say("observation", tool=call.name, result=result)))
         return messages
 
-    async def _result(self, tools: tuple[ToolSpec, ...], call: ToolCall, place: Place) -> str:
+    async def _result(self, agent: Agent, call: ToolCall, place: Place) -> str:
         """What the agent reads of one call."""
         if self.loops.see_call(call):
             return self.context.say("same_call", tool=call.name, times=SAME_CALLS)
-        allowed = [tool.name for tool in tools]
+        allowed = [tool.name for tool in agent.tools]
         if call.name not in allowed:
             return self.context.say_problem("unknown_tool", tool=repr(call.name), tools=allowed)
         try:
@@ -75,6 +76,14 @@ class AgentTools:
             return self.context.say_problem("arguments_not_json", why=str(error))
         if not isinstance(arguments, dict):
             return self.context.say_problem("arguments_no_object")
+        if self.context.company.roles[agent.role].approve:
+            approved = await approve_call(self.context, place, agent.role, call.name, arguments)
+            if isinstance(approved, str):
+                return self.context.say_problem("unwanted_call", tool=call.name, why=approved)
+            arguments = approved
+        return await self._call(call, arguments, place)
+
+    async def _call(self, call: ToolCall, arguments: Mapping[str, Any], place: Place) -> str:
         try:
             result = await call_tool(self.context, self.state, place, ToolRequest(call.name, arguments))
         except ToolError as error:
@@ -236,7 +245,7 @@ class Turn:
             if not calls:
                 return Utterance(self.agent.speaker, await self._answer(at, text), steps=tuple(self.steps))
             used += len(calls)
-            self.steps += await agent_tools.call_all(self.agent.tools, calls, text, self.place.at("call", used),
+            self.steps += await agent_tools.call_all(self.agent, calls, text, self.place.at("call", used),
                                                      native=bool(reply.tool_calls), left=agent_tools.limit - used)
 
     async def _answer(self, place: Place, text: str) -> str:

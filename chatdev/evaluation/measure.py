@@ -12,7 +12,7 @@ from chatdev.evaluation.embedding import Embedder
 from chatdev.events import ModelCalled, from_dict
 from chatdev.packages.supply import Supply
 from chatdev.runner.recorded import RecordedRun
-from chatdev.runner.report import RunUsage
+from chatdev.runner.story import RunUsage
 from chatdev.sandbox.base import Sandbox
 from chatdev.workspace.run_folder import RunFolder
 from chatdev.workspace.snapshot import Software

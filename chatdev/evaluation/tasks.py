@@ -6,13 +6,12 @@ import csv
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
 
 from pydantic import Field
 
-from chatdev.config.yaml_nodes import StrictModel, read, validate_node
+from chatdev.config.yaml_nodes import StrictModel, name_hint, read, validate_node
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
 from chatdev.plain_file import read_named
@@ -180,5 +179,4 @@ def spread_tasks(tasks: Sequence[Task], seed: int) -> list[Task]:
 def _refuse_unknown(kind: str, wanted: Sequence[str], known: set[str]) -> None:
     for name in wanted:
         if name not in known:
-            near = get_close_matches(name, known, n=3) or sorted(known)
-            raise ConfigError(f"the data set has no {kind} {name!r}; there are: {', '.join(near)}")
+            raise ConfigError(f"the data set has no {kind} {name!r}; {name_hint(name, sorted(known))}")

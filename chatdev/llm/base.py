@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -186,4 +187,15 @@ def model_name(model: str | Model) -> str:
     if isinstance(model, type) or not callable(getattr(model, "complete", None)):
         raise ConfigError(f"model={model!r} is neither the name of a model nor a model: an object with the method "
                           "`async complete(request) -> Reply` (see chatdev.llm.base.Model)")
+    if _is_plain_function(model.complete):
+        raise ConfigError(f"model={model!r:.80}: its method `complete` is a plain function, and a run awaits it; write "
+                          "`async def complete(self, request)` (work that blocks goes into `await "
+                          "asyncio.to_thread(…)`)")
     return str(getattr(model, "name", "") or type(model).__name__)
+
+
+def _is_plain_function(method: Callable[..., Any]) -> bool:
+    """Whether it is a function of Python that gives nothing to await; of other callables only a call tells."""
+    function = inspect.unwrap(method)
+    is_function = inspect.ismethod(function) or inspect.isfunction(function)
+    return is_function and not inspect.iscoroutinefunction(function)

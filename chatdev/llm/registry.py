@@ -27,7 +27,7 @@ from chatdev.llm.rate import RateLimit
 from chatdev.llm.served_models import served_models
 from chatdev.origins import Origin, Sourced
 from chatdev.paths import expand_home
-from chatdev.providers import NamedProvider
+from chatdev.providers import HUMAN, NamedProvider
 from chatdev.secrets import keep_secret
 
 RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
@@ -40,16 +40,18 @@ class Models:
     those of the working folder's `.env`: keys and addresses; `rate` limits all models that are asked over a network.
 
     `given` is a model of the caller's own: it is the default, it answers wherever its name is asked for, and it stays
-    open. `api_key` goes before the keys in the environment, but not before a model's own (`key_env`); it is a secret
-    from now on. What a stranger names is refused until `allow` says that the user consents. Raises ConfigError when
-    `given` is no model.
+    open. `person` is who answers as `human`. `api_key` goes before the keys in the environment, but not before a
+    model's own (`key_env`); it is a secret from now on. What a stranger names is refused until `allow` says that the
+    user consents. Raises ConfigError when `given` is no model.
     """
 
     def __init__(self, environment: Mapping[str, str], rate: RateLimit | None = None, *, given: Model | None = None,
-                 api_key: str | None = None, folder: Mapping[str, str] = MappingProxyType({})) -> None:
+                 api_key: str | None = None, folder: Mapping[str, str] = MappingProxyType({}),
+                 person: Model | None = None) -> None:
         self._environment = {**folder, **environment}
         self._rate = rate
         self._given = given
+        self._person = person
         self._given_name = None if given is None else model_name(given)
         key = (api_key or "").strip()
         keep_secret(key)
@@ -72,7 +74,7 @@ class Models:
         """
         wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env, provider), Origin.DEFAULT)
         if (connection := self.connect(wanted, base_url, key_env, provider)) is None:
-            return self._given_model(), wanted.value
+            return self._own_model(wanted.value), wanted.value
         refuse_strangers(connection, self._allowed)
         if connection.is_local_model:
             path = connection.address.value.removeprefix(LOCAL).removeprefix(":")
@@ -84,9 +86,10 @@ class Models:
 
     def connect(self, name: Sourced | str | None, base_url: Sourced | str | None = None,
                 key_env: Sourced | str | None = None, provider: NamedProvider | None = None) -> Connection | None:
-        """Connection that `get` would use, without checking or using it; None for the given model."""
+        """Connection that `get` would use, without checking or using it; None for the given model and a
+        person."""
         wanted = _with_origin(name) or Sourced(self.default_name(base_url, key_env, provider), Origin.DEFAULT)
-        if self._given is not None and wanted.value == self._given_name:
+        if wanted.value == HUMAN or (self._given is not None and wanted.value == self._given_name):
             return None
         if wanted.value == LOCAL or wanted.value.startswith(f"{LOCAL}:"):
             return Connection(wanted)
@@ -138,9 +141,10 @@ class Models:
     def _open(self, connection: Connection) -> Endpoint:
         return open_endpoint(connection, self._environment.get("OPENAI_API_VERSION"), self._longest_reply())
 
-    def _given_model(self) -> Model:
-        assert self._given is not None
-        return self._given
+    def _own_model(self, name: str) -> Model:
+        found = self._person if name == HUMAN and self._given_name != HUMAN else self._given
+        assert found is not None
+        return found
 
     def _sleep(self) -> Sleep:
         """Wait before a repeated request, at most CHATDEV_RETRY_SECONDS."""

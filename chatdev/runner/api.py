@@ -6,21 +6,24 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
 
 from chatdev.config.check_company import check_company
-from chatdev.config.load import dump, find_company, load_company
+from chatdev.config.load import build_company, dump, find_company, load_company
 from chatdev.config.schema import CompanyConfig
 from chatdev.department import installed_companies
+from chatdev.engine.budget import count_noun
 from chatdev.errors import ConfigError
 from chatdev.events import Event
 from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute
 from chatdev.runner.mcp_servers import add_servers
-from chatdev.runner.options import Options, ResumeChoices, RunOptions
+from chatdev.runner.notebook import company_html
+from chatdev.runner.options import Options, ResumeChoices, RunOptions, run_options
+from chatdev.runner.people import people_sets
 from chatdev.runner.plan import RunPlan, learn_tools, plan_follow_up, plan_fork, plan_replay, plan_resume, plan_run
 from chatdev.runner.report import Run
 from chatdev.runner.resources import Resources, open_resources
@@ -32,7 +35,7 @@ ToolFunction = Tool | Callable[..., Any]
 one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Company:
     """A company, checked and ready to work.
 
@@ -48,22 +51,49 @@ class Company:
     """Those that were given to `load`."""
 
     @classmethod
-    def load(cls, name_or_path: str | Path = "chatdev", *, sets: Sequence[str] = (), without: Sequence[str] = (),
-             without_roles: bool = False, drafts: int | None = None, tools: Sequence[ToolFunction] = ()) -> Company:
-        """Load and check a company by name or path. `sets` are `path.to.field=value` changes, `without` names phases to
-        leave out, `drafts` is their number in every phase that draws several. `tools` are functions that the company
-        names beside the installed tools: `short` is `mine.short`.
+    def load(cls, name_or_path: str | Path | Mapping[str, Any] = "chatdev", *, sets: Sequence[str] = (),
+             without: Sequence[str] = (), without_roles: bool = False, drafts: int | None = None,
+             tools: Sequence[ToolFunction] = ()) -> Company:
+        """Load and check a company by name or path, or one that is a mapping, as its YAML would be. `sets` are
+        `path.to.field=value` changes, `without` names phases to leave out, `drafts` is their number in every phase that
+        draws several. `tools` are functions that the company names beside the installed tools: `short` is `mine.short`.
         Raises ConfigError with all that is wrong."""
         sets = [*sets, "with_roles=false"] if without_roles else [*sets]
         own = make_tools(tools)
         known = KnownTools(own)
+        if isinstance(name_or_path, Mapping):
+            return cls._build(name_or_path, known, sets=sets, without=without, drafts=drafts)
         config = load_company(name_or_path, sets=sets, without=without, drafts=drafts, tools=known)
         file = find_company(name_or_path).resolve()
         installed = installed_companies().get(file.parent.name)
         everywhere = installed is not None and installed.resolve() == file.parent  # so that its name is enough
         source = {"name_or_path": file.parent.name if everywhere else str(file), "sets": sets, "without": [*without],
                   **({} if drafts is None else {"drafts": drafts})}
-        return cls(config, [finding.text for finding in check_company(config, known) if finding.warning], source, own)
+        return cls(config, _warnings(config, known), source, own)
+
+    @classmethod
+    def from_yaml(cls, text: str, *, tools: Sequence[ToolFunction] = ()) -> Company:
+        """Check the company of a YAML text, which counts as the caller's own word, whoever wrote it. Raises ConfigError
+        with all that is wrong."""
+        return cls._build(text, KnownTools(make_tools(tools)))
+
+    @classmethod
+    def _build(cls, source: str | Mapping[str, Any], known: KnownTools, **changes: Any) -> Company:
+        config = build_company(source, tools=known, **changes)
+        return cls(config, _warnings(config, known), {}, list(known.given.values()))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.config, CompanyConfig):
+            raise ConfigError(f"Company takes a CompanyConfig, not {type(self.config).__name__}; write "
+                              "Company.load({…}) for a mapping, Company.from_yaml(text) for a text, Company.load(path) "
+                              "for a file")
+
+    def __repr__(self) -> str:
+        return (f"<Company {self.config.company}: {count_noun(len(self.config.roles), 'role')}, "
+                f"{count_noun(len(self.config.phases), 'phase')}>")
+
+    def _repr_html_(self) -> str:
+        return company_html(self.config, self.warnings)
 
     def with_servers(self, servers: Sequence[str], variables: Sequence[str] = ()) -> Company:
         """The company, loaded again with servers of tools (MCP) that the caller names, which need no consent:
@@ -75,6 +105,18 @@ class Company:
         if not self.source:
             raise ConfigError("a company that was built in Python has its servers in its own `mcp` field")
         sets = [*self.source["sets"], *add_servers(self.config, servers, variables)]
+        return Company.load(**{**self.source, "sets": sets}, tools=self.tools)
+
+    def with_people(self, human: Sequence[str], approve: Sequence[str] = ()) -> Company:
+        """The company, loaded again with people who play the roles `human` and approve of what `approve` names (see
+        `RunOptions`). Raises ConfigError with the nearest name."""
+        if not (human or approve):
+            return self
+        if not self.source:
+            raise ConfigError("a company that was built in Python has its people in its fields: `model: human` of a "
+                              "role, `approve: before` of a phase, a solution or a step with a tool")
+        whole = load_company(**{**self.source, "without": ()}, tools=KnownTools(self.tools))
+        sets = [*self.source["sets"], *people_sets(whole, human, approve)]
         return Company.load(**{**self.source, "sets": sets}, tools=self.tools)
 
     @property
@@ -105,28 +147,40 @@ class Company:
         return self._session(task, options).events()
 
     def _session(self, task: str, options: Options) -> RunSession:
-        return RunSession(RunOptions(**options), lambda resources: plan_run(self, task, resources), self.tools)
+        given = run_options(options)
+        company = self.with_people(given.human, given.approve)
+        return RunSession(given, lambda resources: plan_run(company, task, resources), self.tools)
 
 
-def run(task: str, company: str | Path = "chatdev", **options: Unpack[Options]) -> Run:
-    """Run a company, given by name or path, on a task (options: `RunOptions`). Raises what `Company.load` and
+def _warnings(config: CompanyConfig, known: KnownTools) -> list[str]:
+    return [finding.text for finding in check_company(config, known) if finding.warning]
+
+
+def run(task: str, company: str | Path | Mapping[str, Any] = "chatdev", **options: Unpack[Options]) -> Run:
+    """Run a company, as `Company.load` takes it, on a task (options: `RunOptions`). Raises what `Company.load` and
     `Company.run` raise."""
     return Company.load(company).run(task, **options)
 
 
-async def arun(task: str, company: str | Path = "chatdev", **options: Unpack[Options]) -> Run:
+async def arun(task: str, company: str | Path | Mapping[str, Any] = "chatdev", **options: Unpack[Options]) -> Run:
     """`run` on the caller's event loop."""
     return await Company.load(company).arun(task, **options)
 
 
-class ResumeOptions(Options, total=False):
+class ChoiceOptions(Options, total=False):
+    """The keyword arguments about a run that is there already: the fields of `ResumeChoices`, and those of a run."""
+
+    from_here: bool
+    as_it_was: bool
+    company: str | Path | None
+    keep_budget: bool
+
+
+class ResumeOptions(ChoiceOptions, total=False):
     """The keyword arguments of `resume`: those of a run, and what is to become of an earlier one."""
 
     task: str | None
     since: str | None
-    from_here: bool
-    as_it_was: bool
-    company: str | Path | None
     tools: Sequence[ToolFunction]
 
 
@@ -137,7 +191,8 @@ def resume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
     is a further request to a finished run: a new run goes on with its software and its long-term memory. `from_here`
     and `as_it_was` say what to do when the company has changed; without them it is refused. A company that does not
     come with chatdev is taken as it was, or as it is now at `company`: a path on record is not followed. Of `inputs`
-    only places may be given anew. A model and tools that were given to the run as objects must be given again.
+    only places may be given anew. A model and tools that were given to the run as objects must be given again. Budgets
+    that are not given anew hold as before, with what was spent; `keep_budget=False` lifts them.
 
     Raises ConfigError, JournalError, RunChanged and the like with nothing changed.
     """
@@ -149,16 +204,22 @@ async def aresume(folder: str | Path, **options: Unpack[ResumeOptions]) -> Run:
     return await resume_session(folder, **options).arun()
 
 
-def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None, from_here: bool = False,
-                   as_it_was: bool = False, company: str | Path | None = None,
-                   tools: Sequence[ToolFunction] = (), **options: Unpack[Options]) -> RunSession:
+def _refuse_misplaced(options: ChoiceOptions, *, is_new: bool) -> None:
+    """Raise ConfigError for options that belong to a new run, or to the beginning of one."""
+    if not is_new and (options.get("name") or options.get("warehouse")):
+        raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
+                          "--task or --from")
+    if options.get("human") or options.get("approve"):
+        raise ConfigError("who plays a role and what is approved is said when a run begins; start a new one")
+
+
+def resume_session(folder: str | Path, *, task: str | None = None, since: str | None = None,
+                   tools: Sequence[ToolFunction] = (), **options: Unpack[ChoiceOptions]) -> RunSession:
     """The session that `resume` runs; `events` of it yields what happens. Raises ConfigError."""
     if task is not None and since is not None:
         raise ConfigError("--task starts from the end of the run, --from from an activity; give only one of them")
-    if task is None and since is None and (options.get("name") or options.get("warehouse")):
-        raise ConfigError("a run is resumed in its own folder; --name and --warehouse are only for a new run, with "
-                          "--task or --from")
-    path, choices = Path(folder), ResumeChoices(from_here, as_it_was, company)
+    _refuse_misplaced(options, is_new=task is not None or since is not None)
+    path, choices, rest = Path(folder), *_split_choices(options)
 
     def plan(resources: Resources) -> RunPlan:
         if task is not None:
@@ -167,7 +228,14 @@ def resume_session(folder: str | Path, *, task: str | None = None, since: str | 
             return plan_fork(path, since, choices, resources)
         return plan_resume(path, choices, resources)
 
-    return RunSession(RunOptions(**options), plan, make_tools(tools))
+    return RunSession(run_options(rest), plan, make_tools(tools))
+
+
+def _split_choices(options: ChoiceOptions) -> tuple[ResumeChoices, dict[str, Any]]:
+    """The choices about an earlier run, and the options of this one."""
+    names = {one.name for one in fields(ResumeChoices)} & options.keys()
+    choices = ResumeChoices(**{name: value for name, value in options.items() if name in names})  # type: ignore[arg-type]
+    return choices, {name: value for name, value in options.items() if name not in names}
 
 
 def replay(path: str | Path, *, speed: float | None = None, tools: Sequence[ToolFunction] = (),
@@ -186,7 +254,7 @@ async def areplay(path: str | Path, *, speed: float | None = None, tools: Sequen
 def _replay_session(path: str | Path, speed: float | None, tools: Sequence[ToolFunction],
                     options: Options) -> RunSession:
     own = make_tools(tools)
-    return RunSession(RunOptions(**options), lambda resources: plan_replay(Path(path), speed, resources), own)
+    return RunSession(run_options(options), lambda resources: plan_replay(Path(path), speed, resources), own)
 
 
 @dataclass(slots=True)

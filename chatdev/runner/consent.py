@@ -292,10 +292,11 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def open_models(rate: RateLimit | None = None, *, given: Model | None = None, api_key: str | None = None) -> Models:
+def open_models(rate: RateLimit | None = None, *, given: Model | None = None, api_key: str | None = None,
+                person: Model | None = None) -> Models:
     """The models of this process and working folder; what `.env` names is refused until `allow_strangers`."""
     environ()  # the secrets in both are known from here on
-    return Models(process_environ(), rate, given=given, api_key=api_key, folder=read_dotenv())
+    return Models(process_environ(), rate, given=given, api_key=api_key, folder=read_dotenv(), person=person)
 
 
 def allow_strangers(models: Models, connections: Iterable[Connection | None], trusted: Trusted = False,

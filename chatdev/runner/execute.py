@@ -17,9 +17,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from chatdev.config.schema import phases_in_order
 from chatdev.config.templates import compile_expression
 from chatdev.engine.activity import Activities, Record
-from chatdev.engine.budget import Budget, LimitReached
+from chatdev.engine.budget import Budget, Clock, LimitReached
 from chatdev.engine.chain import Chain, Scope
 from chatdev.engine.context import Files, RunContext, RunInputs, RunSettings, State
 from chatdev.errors import (
@@ -35,6 +36,7 @@ from chatdev.errors import (
 from chatdev.events import Noted, RunResumed, RunStarted
 from chatdev.journal import Journal
 from chatdev.runner.options import RunOptions
+from chatdev.runner.people import PeopleDesk
 from chatdev.runner.plan import RunPlan, plan_replay
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.report import Run, RunLog
@@ -129,7 +131,9 @@ class RunExecution:
         software = Software(plan.order.software)
         self.state = State(dict(plan.order.values), software, self.history,
                            software if plan.order.semantics > 4 else Software({}))
-        self.context = self._context(resources.tools)
+        self.clock = Clock()
+        resources.desk.begin(folder.path, self.log.emit, self.clock)
+        self.context = self._context(resources.tools, resources.desk)
 
     async def run_to_end(self) -> Run:
         """Run the chain to its end, and say how it ended. Raises as `execute` does."""
@@ -168,7 +172,8 @@ class RunExecution:
         if self.playback.live:
             self._keep_company()
         emit(RunStarted("", self.plan.company.company, self.folder.path.name, str(self.folder.path),
-                        {name: str(value) for name, value in self.context.inputs.values.items() if value is not None}))
+                        {name: str(value) for name, value in self.context.inputs.values.items() if value is not None},
+                        tuple(phases_in_order(self.plan.company.chain, self.plan.company.phases))))
         if self.folder.note:
             emit(Noted("", self.folder.note))
         for note in self.plan.notes:
@@ -195,7 +200,7 @@ class RunExecution:
         except LimitReached as reached:
             raise reached.of_run() from None
 
-    def _context(self, tools: KnownTools) -> RunContext:
+    def _context(self, tools: KnownTools, desk: PeopleDesk) -> RunContext:
         plan, equipment, inputs = self.plan, self.plan.equipment, self.plan.inputs
         toolbox = RunToolbox(equipment.sandbox, self.folder.run, inputs.everything, tools,
                              options=equipment.supply.options, given=plan.order.software, servers=equipment.servers)
@@ -204,8 +209,8 @@ class RunExecution:
                                plan.order.semantics)
         return RunContext(plan.company, settings, RunInputs(inputs.visible, inputs.images), activities=activities,
                           toolbox=toolbox, role_model=equipment.role_models,
-                          budget=Budget(equipment.limits, plan.spent), emit=self.log.emit,
-                          shared_budget=equipment.options.shared_budget)
+                          budget=Budget(equipment.limits, plan.spent, clock=self.clock), emit=self.log.emit,
+                          people=desk, shared_budget=equipment.options.shared_budget)
 
     def _begin_live(self) -> None:
         """Everything on record has been used: from here on the run does new things."""
@@ -243,7 +248,8 @@ class RunExecution:
         for path, why in sorted(self.history.withheld.items())[:_TOLD]:
             self.log.emit(Noted("", f"{path} is not in the folder of the software: {why}", "warning"))
         self._keep_change()
-        self.log.finish(self.state.values, self.state.software, self.context.budget.spent)
+        self.log.finish(self.state.values, self.state.software, self.context.budget.spent,
+                        self.clock.waited)
 
 
     def _keep_change(self) -> None:

@@ -11,8 +11,9 @@ from typing import Any, Literal, Protocol, TypedDict
 
 from chatdev.config.schema import CompanyConfig, Input
 from chatdev.engine.budget import Budget
+from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ConfigError, WorkspaceError
-from chatdev.events import Event
+from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model
 from chatdev.llm.rate import RateLimit
 from chatdev.plain_file import read_named
@@ -161,6 +162,10 @@ def _suggest_nearest(name: str, known: Mapping[str, Any]) -> str:
 Ask = Callable[[str], bool | Awaitable[bool]]
 
 
+Given = PersonAnswer | str | None
+AnswerFunction = Callable[[PersonAsked], Given | Awaitable[Given]]
+
+
 class SpanTaker(Protocol):
     """An `opentelemetry.sdk.trace.export.SpanExporter`, or what has its methods."""
 
@@ -201,6 +206,10 @@ class Options(TypedDict, total=False):
     shared_budget: Budget | None
     on_event: Callable[[Event], None] | None
     otel: bool | SpanTaker | None
+    human: Sequence[str]
+    approve: Sequence[str]
+    answer: AnswerFunction | None
+    wait: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +268,17 @@ class RunOptions:
     otel: bool | SpanTaker | None = None
     """Whether spans are sent to an OTLP endpoint, or the OpenTelemetry exporter that takes them. Unset: as the standard
     variables OTEL_… say."""
+    human: Sequence[str] = ()
+    """Roles that people play."""
+    approve: Sequence[str] = ()
+    """What people approve of before it happens: names of phases, `deliveries` (all changes of the software), `tools`
+    (all tools that steps or agents call)."""
+    answer: AnswerFunction | None = None
+    """Answers for people, one question at a time: a text, a `PersonAnswer`, or None to leave the question to others. A
+    plain function is called in a thread of its own."""
+    wait: bool = False
+    """Whether the run waits for an answer that is left in its folder (`chatdev answer`, a web view); otherwise what
+    nobody answers is skipped, with a note."""
 
     @property
     def own_model(self) -> Model | None:
@@ -266,17 +286,35 @@ class RunOptions:
         return None if isinstance(self.model, str) else self.model
 
 
+_OF_COMMANDS = {"path": "software", "input": "inputs", "quiet": "on_event", "verbose": "on_event", "json": "on_event"}
+"""Options of the command line that the library has under another name."""
+
+
+def run_options(given: Mapping[str, Any]) -> RunOptions:
+    """The options as one value. Raises ConfigError for a name that is none, with the one that is meant."""
+    names = RunOptions.__dataclass_fields__
+    for name in given:
+        if name not in names:
+            other = _OF_COMMANDS.get(name)
+            meant = f"; in the library it is {other}=…" if other else _suggest_nearest(name, names)
+            raise ConfigError(f"there is no option {name!r}{meant}; the options are the fields of chatdev.RunOptions: "
+                              f"{', '.join(names)}")
+    return RunOptions(**given)
+
+
 @dataclass(frozen=True, slots=True)
 class ResumeChoices:
     """Choice where the run would deviate from its record; by default it is refused.
 
     `from_here`: go on live from there. `as_it_was`: take the company as it was when the run began; `company`: as it is
-    now at this place, or under this name. Raises ConfigError for two that do not go together.
+    now at this place, or under this name. `keep_budget`: the limits of before hold where no others are given. Raises
+    ConfigError for two that do not go together.
     """
 
     from_here: bool = False
     as_it_was: bool = False
     company: str | Path | None = None
+    keep_budget: bool = True
 
     def __post_init__(self) -> None:
         if self.company is not None and self.as_it_was:

@@ -170,7 +170,8 @@ def plan_follow_up(path: Path, request: str, choices: ResumeChoices, resources: 
     company, note = _find_company(before, choices, resources)
     if "task" not in company.inputs:
         raise ConfigError(f"company {company.company!r} takes no `task`, so nothing can be added to one")
-    restored = restore_options(before.options, resources.options, resources.user)
+    restored = restore_options(before.options, resources.options, resources.user,
+                               keep_budget=choices.keep_budget)
     before = _with_places(before, company, resources)
     word = _word_of(company, before, choices.company or path, resources)
     equipment = resolve_resources(word, restored.options, resources, before.mcp)
@@ -203,7 +204,7 @@ def _plan_after(past: Past, folder: RunFolder | NewFolder, choices: ResumeChoice
     before, options = past.recorded.order, resources.options
     require_given(before, options, resources.tools)
     company, note = _find_company(before, choices, resources)
-    restored = restore_options(before.options, options, resources.user)
+    restored = restore_options(before.options, options, resources.user, keep_budget=choices.keep_budget)
     before = _with_places(before, company, resources)
     word = _word_of(company, before, choices.company or past.recorded.path.parents[1], resources)
     equipment = resolve_resources(word, restored.options, resources, before.mcp)

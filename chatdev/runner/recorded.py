@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import shlex
 import tempfile
 import typing
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from chatdev.config.load import is_installed, load_company
+from chatdev.config.phases import Limits
 from chatdev.config.profiles import ModelProfile, find_provider
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import (
@@ -33,6 +35,7 @@ from chatdev.engine.activity import (
     result_from_json,
     result_to_json,
 )
+from chatdev.engine.budget import describe_budget
 from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError, UnsafePath
 from chatdev.events import KINDS
@@ -149,11 +152,17 @@ def _is_result(done: Finished) -> bool:
 
 def find_journal(path: Path) -> Path:
     """The journal at `path` (where the user may have put a link to it), or of the run folder `path` (where a link is a
-    stranger's). Raises JournalError for the latter."""
+    stranger's). Raises JournalError for the latter, ConfigError where there is nothing, or no run."""
+    if not os.path.lexists(path):
+        raise ConfigError(f"there is no run and no journal at {path}; give a folder of the warehouse, like "
+                          "warehouse/Name-20260101120000, or a journal")
     if not path.is_dir():
         return path.resolve()
     if (path / "run").is_symlink():
         raise JournalError(f"{path / 'run'} is a link; nothing in a run folder is followed, move it away")
+    if not (path / "run").is_dir():
+        raise ConfigError(f"{path} is no run folder: it has no run/ in it; give a folder of the warehouse, like "
+                          "warehouse/Name-20260101120000, or a journal")
     return path / "run" / JOURNAL
 
 
@@ -207,7 +216,9 @@ class Order:
                                                     "drafts": int})
         if record["source"] and "name_or_path" not in record["source"]:
             raise ValueError("`source` has no name_or_path")
-        _check_texts("options", record["options"], {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
+        _check_texts("options", {name: value for name, value in record["options"].items() if name not in LIMITS},
+                     {**dict.fromkeys(RESTORED_OPTIONS, str), "own_model": bool})
+        _check_limits(record["options"])
         origin = dict(record.get("origin", {}))
         _check_texts("origin", origin, dict.fromkeys(("folder", "commit", "branch", "follows", "request"), str))
         images = {name: Image(b64decode(data), str(kind)) for name, (kind, data) in record["images"].items()}
@@ -226,6 +237,15 @@ def _check_texts(name: str, values: Mapping[str, Any], kinds: Mapping[str, type]
         texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if not (isinstance(value, kinds.get(key, ())) and texts):
             raise TypeError(f"`{name}` has {key}: {value!r:.80}")
+
+
+def _check_limits(options: Mapping[str, Any]) -> None:
+    """Raise TypeError for a budget that is none."""
+    for name in LIMITS:
+        value = options.get(name)
+        if value is not None and not (is_amount(value) and (value > 0 or name == "max_cost")
+                                      and isinstance(value, LIMITS[name])):
+            raise TypeError(f"`options` has {name}: {value!r:.80}")
 
 
 def _check_semantics(version: Any) -> int:
@@ -250,7 +270,7 @@ def _plain_path(path: str) -> str:
 
 def options_to_keep(options: RunOptions, model: str | None) -> dict[str, Any]:
     """The options that an order keeps; `model` is the name of the default model."""
-    values = {name: getattr(options, name) for name in RESTORED_OPTIONS} | {"model": model}
+    values = {name: getattr(options, name) for name in (*RESTORED_OPTIONS, *LIMITS)} | {"model": model}
     found = {name: value for name, value in values.items() if value is not None}
     return {**found, "own_model": True} if options.own_model is not None else found
 
@@ -392,6 +412,8 @@ def _generic_test(origin: Any, inner: Sequence[Any]) -> Callable[[Any], bool]:
 
 RESTORED_OPTIONS = ("model", "provider", "base_url", "sandbox", "language", "install", "runtime")
 """The options that an order keeps."""
+LIMITS: Mapping[str, Any] = {"max_cost": int | float, "max_tokens": int, "max_calls": int, "max_minutes": int | float}
+"""The budget of a run, which an order keeps, too, and the types of its parts."""
 _ADDRESSES = (URL_VARIABLE, "AZURE_OPENAI_ENDPOINT")
 _DEFAULT_SANDBOX = "bubblewrap"
 
@@ -403,16 +425,28 @@ class Restored(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def restore_options(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings) -> Restored:
+def restore_options(recorded: Mapping[str, Any], given: RunOptions, user: UserSettings, *,
+                    keep_budget: bool = True) -> Restored:
     """The options as given now, and what the record may add to them. Raises ConfigError where the record names an
     address or a file that only the user can name."""
     runtime, withheld = _runtime(recorded.get("runtime"), given, user)
-    notes = (_other_sandbox(recorded.get("sandbox"), given, user), withheld)
-    options = replace(given, model=given.model or _model(recorded, given, user),
+    limits = {name: recorded[name] for name in LIMITS
+              if keep_budget and recorded.get(name) is not None and getattr(given, name) is None}
+    notes = (_other_sandbox(recorded.get("sandbox"), given, user), withheld, _describe_limits(limits))
+    options = replace(given, **limits, model=given.model or _model(recorded, given, user),
                       provider=_provider(recorded, given, user), base_url=_address(recorded, given, user),
                       language=given.language or recorded.get("language"),
                       install=given.install or _install(recorded.get("install"), user), runtime=runtime)
     return Restored(options, tuple(note for note in notes if note))
+
+
+def _describe_limits(limits: Mapping[str, Any]) -> str:
+    """That the budget is the one of before, and how to give another; empty without one."""
+    if not limits:
+        return ""
+    kept = describe_budget(Limits(**{name.removeprefix("max_"): value for name, value in limits.items()}))
+    others = " or ".join(f"--{name.replace('_', '-')} N" for name in limits)
+    return f"the run keeps its budget of {kept}; {others} gives another one, --no-budget none"
 
 
 def _other_sandbox(recorded: str | None, given: RunOptions, user: UserSettings) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from chatdev.config.phases import Limits
 from chatdev.engine.budget import Spending, count_noun, describe_spending, money
-from chatdev.errors import ChatDevError, WorkspaceError
+from chatdev.errors import ChatDevError, ModelError, PhaseFailed, WorkspaceError
 from chatdev.events import (
     DeliveryRefused,
     DraftJudged,
@@ -29,7 +30,8 @@ from chatdev.events import (
 )
 from chatdev.journal import Journal
 from chatdev.place import Place
-from chatdev.plain_values import fields_of
+from chatdev.plain_values import describe_value, fields_of
+from chatdev.runner.story import RunStory, RunUsage, describe_attempts, describe_ending, news_of
 from chatdev.runner.telemetry import LiveSpans
 from chatdev.safe_text import escape_markdown, sanitize
 from chatdev.secrets import scrub
@@ -45,38 +47,15 @@ example or check confirms it. `stopped`: a budget is used up, and `resume` goes 
 
 
 @dataclass(slots=True)
-class RunUsage:
-    """Model calls, tokens, money and time of a run. `cost` is None as soon as one price is unknown."""
+class PhaseRow:
+    """Cost and ending of one execution of a phase."""
 
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = 0.0
-    estimated: bool = False
-    retries: int = 0
-    seconds: float = 0.0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    unpriced: list[str] = field(default_factory=list)
-    """The models whose price is unknown."""
-
-    def add(self, event: Event) -> None:
-        """Count a `ModelCalled`; other events are none of its business."""
-        if not isinstance(event, ModelCalled):
-            return
-        self.calls += 1
-        self.prompt_tokens += event.prompt_tokens
-        self.completion_tokens += event.completion_tokens
-        self.cost = None if self.cost is None or event.cost is None else self.cost + event.cost
-        self.estimated = self.estimated or event.estimated
-        self.retries += event.retries
-        if event.cost is None and event.model not in self.unpriced:
-            self.unpriced.append(event.model)
-        self.cached_tokens += event.cached_tokens
-        self.reasoning_tokens += event.reasoning_tokens
+    ending: str = "unfinished"
+    rounds: int = 0
+    usage: RunUsage = field(default_factory=RunUsage)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Run:
     """One task through one company.
 
@@ -98,6 +77,18 @@ class Run:
     notes: list[str] = field(default_factory=list)
     change: str = ""
     """The files that differ from what was handed in, and in how many lines; the patch is `run/change.patch`."""
+
+    phases: Mapping[str, PhaseRow] = field(default_factory=dict)
+    """Executions of phases by place, in order."""
+
+    def __repr__(self) -> str:
+        return (f"<Run {self.folder.name}: {self.status}; {count_noun(len(self.software), 'file')}, "
+                f"{count_noun(self.usage.calls, 'call')}, {money(self.usage.cost)}>")
+
+    def _repr_html_(self) -> str:
+        from chatdev.runner.notebook import run_html
+
+        return run_html(self)
 
     @property
     def success(self) -> bool:
@@ -159,11 +150,14 @@ class RunLog:
         """Say how the run ends."""
         self.run.status, self.run.reason, self.run.error = status, scrub(reason), error
 
-    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending) -> None:
-        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success."""
+    def finish(self, values: Mapping[str, Any], software: Mapping[str, bytes], spent: Spending,
+               waited: float = 0.0) -> None:
+        """Write what the run left and how it ended wherever that can still be written; what cannot be is no success.
+        `waited`: seconds for people, which count as none of its own."""
         run = self.run
         run.values, run.software, run.spent = values, Software(software), spent
-        run.usage.seconds = round(time.monotonic() - self._started, 3)
+        run.phases = phase_rows(self._events)
+        run.usage.seconds = round(time.monotonic() - self._started - waited, 3)
         try:
             write_file(run.folder / "run", "report.md", sanitize(report_markdown(self._events, run)).encode(
                 "utf-8", "replace"))
@@ -185,25 +179,24 @@ class RunLog:
 
 
 _SHOWN = 600  # characters of one long-term value or report
+_SAID = 2000  # characters of an utterance
+_UTTERANCES = 12  # of a dialogue
+_ENTRIES = 20  # of a value
 _MOST_FILES = 200
 _PASSED = {True: "passed", False: "failed"}
 _PICTURE = re.compile(r"[\w-]+\.(?:svg|png)")
 
 
-@dataclass(slots=True)
-class PhaseRow:
-    """Cost and ending of one execution of a phase."""
-
-    ending: str = "unfinished"
-    rounds: int = 0
-    usage: RunUsage = field(default_factory=RunUsage)
-
-
 def report_markdown(events: Sequence[Event], run: Run) -> str:
-    """The report of a run."""
+    """The report of a run: first what failed, then what was made and how to go on, then how it went."""
+    story = RunStory()
+    for event in events:
+        story.add(event)
+    story.status = run.status
     started = next((e for e in events if isinstance(e, RunStarted)), None)
-    sections = [_head(started, run), _phases(events), _drafts(events), _change(run), _software(run), _cost(run),
-                _verdicts(events), _pictures(run), _notes(events), _memory(run.values)]
+    sections = [_head(started, run), _failure(run, story), _software(run), _change(run), _next_steps(run, story),
+                _dialogue(story), _verdicts(events), _phases(events, story), _drafts(events), _cost(run),
+                _notes(events), _pictures(run), _memory(run.values), _skips(events)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -231,29 +224,85 @@ def describe_usage(usage: RunUsage) -> str:
     return f"{count_noun(usage.calls, 'call')}{failed}, {tokens}, {money(usage.cost)}, {usage.seconds:.1f} s"
 
 
+def next_commands(run: Run, story: RunStory) -> list[list[str]]:
+    """The arguments of `chatdev` with which a run that did not succeed can be continued."""
+    resume = ["resume", str(run.folder)]
+    tried = [str(step.place) for step in story.attempts]
+    if isinstance(run.error, PhaseFailed) and (broken := story.failed_step):
+        return [[*resume, "--from", str(broken.place), "--model", "NAME"]]
+    if run.status in ("error", "interrupted", "stopped"):
+        return [resume, *([[*resume, "--model", "NAME"]] if isinstance(run.error, ModelError) else [])]
+    if run.status == "failure" and tried:
+        return [[*resume, "--from", tried[-1]], [*resume, "--from", tried[0], "--model", "NAME"]]
+    return []
+
+
 def _head(started: RunStarted | None, run: Run) -> str:
     lines = [f"# {_one_line(run.folder.name)}", ""]
     if started:
         lines += [f"Company: {_one_line(started.company)}", "", _quote(started.inputs.get("task", "")), ""]
-    lines.append(f"**{run.status}**: {_one_line(run.reason)}")
-    if is_startable(run.software):
-        lines += ["", f"Start it with `chatdev play {_code(run.folder)}` (in the sandbox)."]
-    return "\n".join(lines)
+    return "\n".join([*lines, f"**{run.status}**: {_one_line(run.reason)}"])
 
 
-def _phases(events: Sequence[Event]) -> str:
+def _failure(run: Run, story: RunStory) -> str:
+    """What speaks against the software, and what was tried; empty where nothing failed."""
+    if run.status not in ("failure", "error"):
+        return ""
+    lines = []
+    if run.status == "failure" and (verdict := story.failure):
+        head, more = news_of(verdict.summary)
+        lines += [_quote("\n".join(filter(None, [head, more]))), ""]
+    if tried := ", ".join(describe_attempts(story.attempts)):
+        lines += [f"Tried: {_one_line(tried)}."]
+    return "\n".join(["## What failed", "", *lines]) if lines else ""
+
+
+def _next_steps(run: Run, story: RunStory) -> str:
+    folder = _code(run.folder)
+    lines = []
+    if is_startable(run.software) and run.status in ("success", "unjudged"):
+        lines.append(f"- Start it: `chatdev play {folder}` (in the sandbox)")
+    if run.software:
+        lines.append(f"- Pack it: `chatdev export {folder} --zip FILE.zip`")
+    if run.change:
+        lines.append(f"- The change: `chatdev patch {folder}` prints it, and `chatdev apply {folder}` makes it")
+    lines += [f"- Go on: `chatdev {_code(shlex.join(command))}`" for command in next_commands(run, story)]
+    return "\n".join(["## How to go on", "", *lines]) if lines else ""
+
+
+def _dialogue(story: RunStory) -> str:
+    """What was said in the phase in which the run failed."""
+    step = story.failed_step
+    if step and step.kind == "tool":  # what it judges was said before
+        step = story.attempts[-1] if story.attempts else None
+    if not (step and step.dialogue):
+        return ""
+    lines = [f"## Dialogue of {_one_line(step.place)}", ""]
+    if len(step.dialogue) > _UTTERANCES:
+        lines += [f"The first {len(step.dialogue) - _UTTERANCES} utterances are in `run/journal.jsonl`.", ""]
+    for said in step.dialogue[-_UTTERANCES:]:
+        kind = "" if said.utterance in ("instruction", "response") else f", {said.utterance}"
+        lines += [f"**{_one_line(said.role)}**{kind} (round {said.round}):", "", _quote(said.text, _SAID), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _phases(events: Sequence[Event], story: RunStory) -> str:
     rows = phase_rows(events)
     if not rows:
         return ""
+    steps = {str(step.place): step for step in story.told}
     lines = ["## Phases", "", "| phase | ending | rounds | calls | tokens in | tokens out | seconds |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
     for place, row in rows.items():
-        usage = row.usage
-        lines.append(f"| {_one_line(place)} | {_one_line(row.ending)} | {row.rounds} | {usage.calls} | "
-                     f"{usage.prompt_tokens} | "
-                     f"{usage.completion_tokens} | {usage.seconds:.1f} |")
-    skipped = [_one_line(f"Skipped: {e.place} ({e.reason})") for e in events if isinstance(e, StepSkipped)]
-    return "\n".join([*lines, *([""] if skipped else []), *skipped])
+        usage, ending = row.usage, describe_ending(steps[place]) if place in steps else row.ending
+        lines.append(f"| {_one_line(place)} | {_one_line(ending)} | {row.rounds} | {usage.calls} | "
+                     f"{usage.prompt_tokens} | {usage.completion_tokens} | {usage.seconds:.1f} |")
+    return "\n".join(lines)
+
+
+def _skips(events: Sequence[Event]) -> str:
+    lines = [f"- {_one_line(f'{e.place}: {e.reason}')}" for e in events if isinstance(e, StepSkipped)]
+    return "\n".join(["## Skipped steps", "", *lines]) if lines else ""
 
 
 def _drafts(events: Sequence[Event]) -> str:
@@ -280,7 +329,7 @@ def _change(run: Run) -> str:
     if not run.change:
         return ""
     shown = "\n".join(f"    {line}" for line in run.change.splitlines()[:_MOST_FILES])
-    return f"## Change\n\n{shown}\n\n`chatdev patch {_code(run.folder)}` prints it, and `chatdev apply` makes it."
+    return f"## Change\n\n{shown}"
 
 
 def _software(run: Run) -> str:
@@ -324,16 +373,27 @@ def _notes(events: Sequence[Event]) -> str:
 
 
 def _memory(values: Mapping[str, Any]) -> str:
-    lines = []
-    for name, value in values.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1, default=str)
-        lines.append(f"### {_one_line(name)}\n\n{_quote(text)}")
+    lines = [f"### {_one_line(name)}\n\n{_value(value)}" for name, value in values.items()]
     return "\n\n".join(["## Long-term memory", *lines]) if lines else ""
 
 
-def _quote(text: str) -> str:
+def _value(value: object) -> str:
+    """A value for a reader: a text as it is, anything else as a list of what is in it, in a few words each."""
+    if isinstance(value, Mapping):
+        entries = [f"{key}: {describe_value(child, str(key))}" for key, child in value.items()]
+    elif isinstance(value, list):
+        entries = [describe_value(child) for child in value]
+    else:
+        return _quote(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+    lines = [f"- {_one_line(entry)}" for entry in entries[:_ENTRIES]]
+    if len(entries) > _ENTRIES:
+        lines.append(f"- … and {len(entries) - _ENTRIES} more, in `run/journal.jsonl`")
+    return "\n".join(lines) or "> none"
+
+
+def _quote(text: str, longest: int = _SHOWN) -> str:
     """Somebody's words as a block quote, cut when long: they must not become headings of the report."""
-    cut = text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+    cut = text if len(text) <= longest else f"{text[:longest]} …\n(the rest is in `run/journal.jsonl`)"
     return "\n".join(f"> {line}" for line in escape_markdown(cut).splitlines()) or ">"
 
 
@@ -341,8 +401,8 @@ def _one_line(text: str) -> str:
     return escape_markdown(" ".join(text.split())[:_SHOWN])
 
 
-def _code(path: Path) -> str:
-    """A path between backticks, where nothing can be escaped."""
+def _code(path: Path | str) -> str:
+    """A path or a command between backticks, where nothing can be escaped."""
     return " ".join(str(path).replace("`", "?").split())
 
 

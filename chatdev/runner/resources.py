@@ -36,6 +36,7 @@ from chatdev.config.settings import (
 from chatdev.engine.activity import Replied, result_from_json
 from chatdev.engine.budget import Spending
 from chatdev.engine.context import RoleModel
+from chatdev.engine.people import Person
 from chatdev.errors import ConfigError, ConsentMissing, JournalError, RecordEnds
 from chatdev.journal import Journal
 from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
@@ -47,10 +48,11 @@ from chatdev.mcp.servers import ToolServers
 from chatdev.origins import Origin, Sourced
 from chatdev.packages.supply import Supply
 from chatdev.paths import settings_file, working_folder
-from chatdev.providers import NamedProvider
+from chatdev.providers import HUMAN, NamedProvider
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
 from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions
+from chatdev.runner.people import PeopleDesk, approval_points
 from chatdev.runner.recorded import JOURNAL, Order
 from chatdev.runner.report import Run
 from chatdev.runner.telemetry import LiveSpans, wants_spans
@@ -70,6 +72,8 @@ class Resources:
     models: Models
     tools: KnownTools
     closing: AsyncExitStack
+    desk: PeopleDesk
+    """Where people are asked."""
     run: Run | None = None
     """The run, as soon as it is under way; an interrupted one is complete up to the interruption."""
     spans: LiveSpans | None = None
@@ -107,9 +111,10 @@ async def open_resources(options: RunOptions, tools: Iterable[Tool] = ()) -> Asy
     check_surroundings()
     async with AsyncExitStack() as closing:
         user = user_settings()
-        models = open_models(options.rate_limit, given=options.own_model, api_key=options.api_key)
+        desk = PeopleDesk(options.answer, options.wait)
+        models = open_models(options.rate_limit, given=options.own_model, api_key=options.api_key, person=Person(desk))
         closing.push_async_callback(models.close)
-        yield Resources(options, user, models, KnownTools(tools), closing)
+        yield Resources(options, user, models, KnownTools(tools), closing, desk)
 
 
 @dataclass(slots=True)
@@ -431,7 +436,7 @@ def sum_past_spending(records: Iterable[Mapping[str, Any]], profiles: Sequence[M
 def _activity_spending(record: Mapping[str, Any], profile: Callable[[str], ModelProfile]) -> Spending | None:
     """Spending of a model's reply; None for other activities."""
     result = result_from_json(record["result"])
-    if not isinstance(result, Replied):
+    if not isinstance(result, Replied) or result.reply.model == HUMAN:
         return None
     usage = result.reply.usage
     model = result.reply.model or record["request"]["sampling"]["model"]
@@ -474,6 +479,8 @@ def describe_models(word: CompanyWord, options: RunOptions) -> str:
         said = "models " + "; ".join(f"{model} ({', '.join(found)})" for model, found in roles.items())
     said = "; ".join((said, *(f"{place.origin.value} names {place.describe()}" for place in word.places
                               if place.is_strangers)))
+    if approved := approval_points(word.config):
+        said = f"{said}; a person approves of {', '.join(approved)}"
     said = "; ".join((said, *(f"tools of {describe_server(*one)}" for one in word.config.mcp.items())))
     try:
         allow_strangers(models, connections.values(), options.trust, word)
@@ -483,6 +490,8 @@ def describe_models(word: CompanyWord, options: RunOptions) -> str:
 
 
 def _describe(name: str, connection: Connection | None) -> str:
+    if name == HUMAN:
+        return "a person"
     if connection is None:
         return f"{name}, an object of the caller's"
     if connection.address.value == LOCAL and installed_file() is None:

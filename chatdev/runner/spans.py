@@ -38,8 +38,8 @@ from chatdev.version import __version__
 _OWN = "chatdev."
 _SILENT = ("Uttered", "TextStreamed")  # what is said stands in the messages of the calls
 _CONTENT = {"RunStarted": ("inputs",), "RunFinished": ("reason",), "DraftJudged": ("problem",),
-            "DeliveryApplied": ("written", "deleted"), "DeliveryRefused": ("reason",), "Noted": ("text",),
-            "ToolCalled": ("summary",)}
+            "DeliveryApplied": ("written", "deleted", "gist"), "DeliveryRefused": ("reason",), "Noted": ("text",),
+            "ToolCalled": ("summary",), "PersonAsked": ("text", "edits", "problem"), "PersonAnswered": ("text",)}
 """Fields of events that may hold what somebody asked for, or a model or a program wrote."""
 _OF_THE_LINE = ("v", "time", "kind", "place")
 _USAGE = {"prompt_tokens": gen_ai.GEN_AI_USAGE_INPUT_TOKENS, "completion_tokens": gen_ai.GEN_AI_USAGE_OUTPUT_TOKENS,

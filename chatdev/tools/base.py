@@ -177,6 +177,10 @@ class Tool:
     function: Callable[..., Any]
     arguments: type[BaseModel]
     places: Mapping[str, PlaceInput] = field(default_factory=dict)
+    pure: bool = False
+    """Whether a rehearsal may call it: it starts nothing, sends nothing and keeps nothing."""
+    sample: Any = None
+    """What it gives, for example, which stands for its result in a rehearsal that may not call it."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -198,7 +202,8 @@ class Tool:
 
 
 def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False, name: str | None = None,
-         places: Mapping[str, PlaceInput] = MappingProxyType({})) -> Callable[[Callable[..., Any]], Tool]:
+         places: Mapping[str, PlaceInput] = MappingProxyType({}),
+         pure: bool = False, sample: Any = None) -> Callable[[Callable[..., Any]], Tool]:
     """Decorator for `def verb(ctx: ToolContext, *, argument: int = 3) -> Verdict | str | dict`.
 
     The name is `department.verb` after the folder and the function; the docstring's first paragraph describes it,
@@ -209,7 +214,7 @@ def tool(*, reads: tuple[str, ...] = (), writes_files: bool = False, name: str |
             name=name or f"{_department(function)}.{function.__name__}",
             about=inspect.cleandoc(function.__doc__ or "").split("\n\n")[0].replace("\n", " "),
             reads=reads, writes_files=writes_files, function=function, arguments=_arguments(function),
-            places=places,
+            places=places, pure=pure, sample=sample,
         )
 
     return make

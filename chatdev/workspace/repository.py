@@ -101,13 +101,20 @@ class Repository:
 
     def files(self) -> dict[bytes, FileVersion]:
         """The newest version, by path."""
-        head = self.head()
-        entries = () if head is None else iter_tree_contents(self._store, self.tree_of(head))
+        return self.files_of(self.head())
+
+    def files_of(self, commit: ObjectID | None) -> dict[bytes, FileVersion]:
+        """The version of a commit, by path; before the first there are none."""
+        entries = () if commit is None else iter_tree_contents(self._store, self.tree_of(commit))
         return {entry.path: FileVersion(entry.mode, entry.sha) for entry in _at_most(entries)
                 if entry.path is not None and entry.mode is not None and entry.sha is not None}
 
     def messages(self) -> Iterator[str]:
         """The messages of all commits, newest first."""
+        return (commit.message.decode("utf-8", "replace").strip() for commit in self.commits())
+
+    def commits(self) -> Iterator[Commit]:
+        """All commits, newest first."""
         newer, seen, said = self.head(), set[ObjectID](), 0
         while newer is not None:
             if newer in seen or len(seen) > _MOST:
@@ -117,8 +124,15 @@ class Repository:
             said += len(commit.message)
             if said > _LARGEST_OBJECT:
                 raise ValueError("the messages of all commits are too long")
-            yield commit.message.decode("utf-8", "replace").strip()
+            yield commit
             newer = next(iter(commit.parents), None)
+
+    def content(self, version: FileVersion) -> bytes:
+        """The content of a file of a version."""
+        found = self._store[version.id]
+        if not isinstance(found, Blob):
+            raise WrongObjectException(version.id, "blob")
+        return found.data
 
     def tree_of(self, commit: ObjectID | None) -> ObjectID:
         """The tree of a commit; before the first it is empty."""

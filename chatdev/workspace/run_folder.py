@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatdev.errors import UnsafePath, WorkspaceError
+from chatdev.errors import ConfigError, UnsafePath, WorkspaceError
 from chatdev.workspace.change import withheld_files
 from chatdev.workspace.file_tree import (
     explain_os_errors,
@@ -80,11 +80,12 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """The run folder at `path`; raises WorkspaceError when it is none."""
+        """The run folder at `path`. Raises ConfigError when it is none, WorkspaceError when it cannot be used."""
         folder = cls(path.resolve())
         if missing := [part.name for part in (folder.software, folder.run) if not part.is_dir()]:
-            raise WorkspaceError(f"{path} is no run folder: it has no {' and no '.join(missing)}/ in it; give a folder "
-                                 "of the warehouse, like warehouse/Name-20260101120000")
+            why = f"it has no {' and no '.join(missing)}/ in it" if folder.path.is_dir() else "there is no such folder"
+            raise ConfigError(f"{path} is no run folder: {why}; give a folder of the warehouse, like "
+                              "warehouse/Name-20260101120000")
         require_folder(folder.software)
         require_folder(folder.run)
         return folder if folder.path.stat().st_uid == os.geteuid() else replace(folder, note=_FOREIGN)

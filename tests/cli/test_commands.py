@@ -35,6 +35,9 @@ def test_companies_lists_those_here_and_the_bundled_ones(shop: Shop, here: Path)
     (here / "company_config" / "broken" / "company.yaml").write_text("company: broken\n")
     listed = shop.command("companies")
     assert listed.status == 0
+    assert listed.out.startswith("chatdev  the default\n")
+    assert str(here) not in listed.out
+    assert "stage  ./company_config/stage\n" in listed.out
     assert "phases: write → change" in listed.out
     assert "demand_analysis → " in listed.out
     assert "after Qian et al." in listed.out

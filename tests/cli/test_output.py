@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from chatdev.cli.console import Console
+from chatdev.cli.console import Console, Detail
 from chatdev.cli.output import OutputThread, lasting_output, output_is_recorded
 from chatdev.events import Noted, StepSkipped, ToolCalled
 from tests.support.processes import running_program
@@ -69,7 +69,7 @@ def test_every_kind_of_output_goes_on_without_its_device(device: object, monkeyp
 
 
 def test_a_tool_that_has_nothing_to_say_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    with Console() as console:
+    with Console("dialogue") as console:
         for passed, summary in ((None, ""), (None, "main.py was mended"), (True, "")):
             console(ToolCalled("coding#1", "software.mend", 0.1, passed, summary))
     assert capsys.readouterr().out.splitlines() == ["  · software.mend  main.py was mended", "  ✓ software.mend  "]
@@ -78,14 +78,14 @@ def test_a_tool_that_has_nothing_to_say_is_not_shown(capsys: pytest.CaptureFixtu
 def test_one_line_of_a_step_is_as_long_as_the_terminal_and_no_longer(
         capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    for verbose in (False, True):
-        with Console(verbose=verbose) as console:
+    details: list[Detail] = ["dialogue", "everything"]
+    for detail in details:
+        with Console(detail) as console:
             console(ToolCalled("x#1", "software.examples", 0.1, None, "word " * 40))
             console(StepSkipped("x#2", "phase", f"`{'a and ' * 40}b` does not hold"))
             console(ToolCalled("x#3", "software.mend", 1, None, "main.py was mended:\nadded: import sys\nand so on"))
-    said, skipped, mended, _, whole, _ = capsys.readouterr().out.splitlines()
+    said, mended, _, whole, _ = capsys.readouterr().out.splitlines()
     assert 70 < len(said) <= 80
-    assert 70 < len(skipped) <= 80
     assert mended == "  · software.mend  main.py was mended: added: import sys"
     assert whole.endswith("b` does not hold")
 

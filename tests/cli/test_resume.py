@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
@@ -18,11 +19,10 @@ def test_only_the_phase_that_goes_on_and_what_follows_is_shown(workshop: Shop) -
     assert resumed.status == 0
     assert f"stage works in {stopped.folder}" in resumed.out
     assert "resumed after 7 recorded calls" in resumed.out
-    shown = [line.split()[1] for line in resumed.out.splitlines() if line.startswith("━━")]
-    assert shown == ["parallel#1/branch-2/guide#1", "page#1", "software.complete#1"]
-    assert "success: the final test passed" in resumed.out
+    shown = [line.split()[2] for line in resumed.out.splitlines() if line.startswith("●")]
+    assert shown == ["Guide", "Page"]
     assert f"software  {stopped.folder}" in resumed.out
-    assert "cost      7 calls, 49 tokens in, 35 out" in resumed.out
+    assert re.search(r"\n✓ Done in .* s · 7 calls · 84 tokens · ", resumed.out)
 
 
 def test_what_a_finished_run_shows_is_short(workshop: Shop) -> None:
@@ -31,13 +31,13 @@ def test_what_a_finished_run_shows_is_short(workshop: Shop) -> None:
     lines = [line for line in resumed.out.splitlines() if line]
     assert "a path on record is not followed" in lines.pop(1)
     assert lines[:3] == [
-        f"stage works in {whole.folder}", "everything is recorded; nothing is left to do",
-        "success: the final test passed"]
+        f"stage works in {whole.folder}", "everything is recorded; nothing is left to do", lines[2]]
+    assert lines[2].startswith("✓ Done in ")
 
 
 def test_quiet_shows_the_end_only(workshop: Shop) -> None:
     resumed = resume(workshop, stopped_at(workshop, PAGE).folder, "--quiet")
-    assert resumed.out.lstrip().startswith("success: the final test passed")
+    assert resumed.out.lstrip().startswith("✓ Done in ")
 
 
 def test_json_prints_every_event_of_the_session(workshop: Shop) -> None:
@@ -59,7 +59,7 @@ def test_streaming_goes_on_where_the_run_goes_on(workshop: Shop) -> None:
 
 def test_the_command_that_a_stopped_run_tells_is_the_one_that_goes_on(workshop: Shop) -> None:
     stopped = stopped_at(workshop, PASS_2)
-    (line,) = [line for line in stopped.out.splitlines() if line.startswith("  resume")]
+    (line,) = [line for line in stopped.out.splitlines() if line.startswith("  go on ")]
     resumed = workshop.command("resume", line.split(" resume ")[-1])
     assert resumed.status == 0
 

@@ -19,23 +19,37 @@ from tests.support.shop import BETTER, FIRST, HELLO, KEY, SECOND, Shop
 ESCAPE = "\x1b"
 
 
-def test_a_run_shows_the_dialogue_and_ends_with_where_the_software_is(shop: Shop) -> None:
+def test_a_run_shows_a_line_for_each_step_and_where_the_software_is(shop: Shop) -> None:
     shop.replies()
     outcome = shop.run()
     outcome.assert_succeeded()
-    for shown in ("━━ write#1  Chief ⇄ Maker", "Write the program.", "Maker · response", "→ main.py",
-                  "consensus after 1 round, 1 call", "✓ software.complete", "success", "play", "report.md", "2 calls"):
+    for shown in ("at most 2 phases: Write, Change", "● 1/2 Write   main.py 1 ", "Maker · 1 call · ", "● 2/2 Change",
+                  "  ✓ Every function has a body.", "✓ Done in ", "start it", "play", "report.md", "2 calls"):
         assert shown in outcome.out
-    assert "OPENING" not in outcome.out
+    for hidden in ("OPENING", "print(", "SOLUTION", "consensus", "#1"):
+        assert hidden not in outcome.out
     assert outcome.err == ""
+
+
+def test_the_dialogue_is_shown_where_it_is_asked_for(shop: Shop) -> None:
+    shop.replies()
+    outcome = shop.run("--dialogue")
+    outcome.assert_succeeded()
+    for shown in ("━━ Write  Write the program.", "  Maker\n", "│ print(", "→ main.py", "● 1/2 Write   main.py"):
+        assert shown in outcome.out
+    for hidden in ("OPENING", "SOLUTION", "```"):
+        assert hidden not in outcome.out
 
 
 def test_what_is_not_there_yet_has_not_failed(shop: Shop) -> None:
     shop.company = Studio(shop.folder, shop.server).company({"write": {**WRITE, "feedback": "software.compiles"}})
     shop.route({FIRST: HELLO})
-    outcome = shop.run()
+    outcome = shop.run("--dialogue")
     assert "· software.compiles  There are no files yet." in outcome.out
     assert "✓ software.compiles  Every file can be read." in outcome.out
+    short = shop.run()
+    assert "There are no files yet." not in short.out
+    assert "✓ Every file can be read." in short.out
     assert "✗" not in outcome.out
 
 
@@ -64,14 +78,14 @@ def test_name_and_organisation_name_the_folder(shop: Shop) -> None:
 def test_quiet_prints_only_the_end(shop: Shop) -> None:
     shop.replies()
     outcome = shop.run("--quiet")
-    assert outcome.out.startswith("\nsuccess")
+    assert outcome.out.startswith("\n✓ Done in ")
     assert "Maker" not in outcome.out
 
 
 def test_verbose_cuts_nothing_and_shows_openings(shop: Shop) -> None:
     long = "<SOLUTION>\n" + program("\n".join(f"print({n})" for n in range(60)))
     shop.replies(second=long)
-    short, full = shop.run().out, shop.run("--verbose").out
+    short, full = shop.run("--dialogue").out, shop.run("--verbose").out
     assert "WRITE TASK" not in short
     assert "print(59)" not in short
     assert "… 52 more lines" in short
@@ -104,8 +118,11 @@ def test_a_run_that_does_not_hold_its_success_exits_with_one(shop: Shop) -> None
     shop.replies(second="<SOLUTION>\n" + program("def later():\n    pass"))
     outcome = shop.run()
     assert outcome.status == 1, outcome.out + outcome.err
-    assert "finished without success: the final test did not pass" in outcome.out
-    assert "✗ software.complete" in outcome.out
+    assert "✗ Failed after " in outcome.out
+    assert "why       the final test did not pass" in outcome.out
+    assert "tried     Write, Change\n" in outcome.out
+    assert f"resume {outcome.folder} --from 'change#1'" in outcome.out
+    assert f"resume {outcome.folder} --from 'write#1' --model NAME" in outcome.out
     assert "**failure**" in outcome.report
 
 
@@ -117,9 +134,9 @@ def test_software_that_cannot_be_judged_here_is_no_success_or_failure(shop: Shop
     shop.route({FIRST: "<SOLUTION>\nmain.rs\n```rust\nfn main() {}\n```\n"})
     outcome = shop.run()
     assert outcome.status == 4, outcome.out + outcome.err
-    assert "finished: Not judged: nothing here can run software in Rust" in outcome.out
-    assert "· software.run  Not judged" in outcome.out
-    assert "✓ software.run" not in outcome.out
+    assert "– Finished, but not judged, after " in outcome.out
+    assert "why       Not judged: nothing here can run software in Rust" in outcome.out
+    assert "✓" not in outcome.out
     assert "**unjudged**" in outcome.report
     assert len(shop.server.requests) == 1  # nobody mends what may be sound
 
@@ -144,10 +161,10 @@ def test_existing_software_is_where_a_run_starts(shop: Shop, tmp_path: Path) -> 
 
 
 def test_a_dry_run_shows_prompts_and_estimate_and_touches_nothing(shop: Shop) -> None:
-    outcome = shop.run("--dry-run")
+    outcome = shop.run("--dry-run", "--verbose")
     assert outcome.status == 0, outcome.err
-    for shown in ("── write: maker (assistant)", "SYSTEM for assistant", "WRITE TASK", "is not known yet", "at least",
-                  "at most"):
+    for shown in ("── write: maker (assistant)", "SYSTEM for assistant", "WRITE TASK", "a typical run of stage with ",
+                  "at most "):
         assert shown in outcome.out
     assert shop.server.requests == []
     assert not shop.warehouse.exists()
@@ -156,14 +173,14 @@ def test_a_dry_run_shows_prompts_and_estimate_and_touches_nothing(shop: Shop) ->
 def test_a_dry_run_shows_and_counts_the_software_and_the_tools(shop: Shop, tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "main.py").write_text("print('old')\n" * 2000)
-    outcome = shop.command("run", "--dry-run", "--company", "maintain", "--model", "gpt-4o", "--path",
+    outcome = shop.command("run", "--dry-run", "--verbose", "--company", "maintain", "--model", "gpt-4o", "--path",
                            str(tmp_path / "old"), "say new")
     assert outcome.status == 0, outcome.err
     assert "main.py" in outcome.out
     assert "Write documents in English." in outcome.out
     assert "software.read: Read a file of the software" in outcome.out
     assert "You may use these tools" not in outcome.out
-    counted = re.search(r"at least +\d+ calls, (\d+) tokens in", outcome.out)
+    counted = re.search(r"a typical run of maintain with gpt-4o: \d+ calls, (\d+) tokens", outcome.out)
     assert counted
     assert int(counted[1]) > 6000
     assert (tmp_path / "old" / "main.py").read_text() == "print('old')\n" * 2000
@@ -171,7 +188,7 @@ def test_a_dry_run_shows_and_counts_the_software_and_the_tools(shop: Shop, tmp_p
 
 def test_a_dry_run_of_the_bundled_company_needs_no_model(shop: Shop) -> None:
     del shop.environment["OPENAI_API_KEY"], shop.environment["OPENAI_BASE_URL"]
-    outcome = shop.command("run", "--dry-run", "a to-do list")
+    outcome = shop.command("run", "--dry-run", "--verbose", "a to-do list")
     assert outcome.status == 0, outcome.err
     assert "a to-do list" in outcome.out
 
@@ -210,7 +227,7 @@ def test_an_output_that_knows_few_characters_shows_question_marks(shop: Shop) ->
     shop.environment["PYTHONIOENCODING"] = "latin-1"
     outcome = shop.finish(shop.start(*shop.arguments()))
     outcome.assert_succeeded()
-    assert "Chief ? Maker" in outcome.out
+    assert "? 1/2 Write" in outcome.out
 
 
 def test_run_py_is_the_same_command(shop: Shop) -> None:
@@ -220,5 +237,5 @@ def test_run_py_is_the_same_command(shop: Shop) -> None:
                            "--warehouse", str(shop.warehouse)], env={**os.environ, **shop.environment},
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "success: the final test passed" in done.stdout
+    assert "✓ Done in " in done.stdout
     assert ESCAPE not in done.stdout

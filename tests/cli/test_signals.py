@@ -61,7 +61,7 @@ def slow_run(shop: Shop) -> subprocess.Popen[str]:
 def assert_interrupted(outcome: Outcome, status: int) -> None:
     assert outcome.status == status, outcome.out + outcome.err
     assert "Traceback" not in outcome.out + outcome.err
-    assert "interrupted" in outcome.out
+    assert "– Interrupted after " in outcome.out
     assert outcome.events("RunFinished")[-1]["status"] == "interrupted"
 
 

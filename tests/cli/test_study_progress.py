@@ -17,13 +17,17 @@ HALFWAY = BatchProgress({"open": 3, "running": 2, "done": 4, "failed": 1}, {"qua
                          "files": 2}, Expense(0.0123, 1200), 3725.0)
 SCENE = f"""
 from dataclasses import replace
-from chatdev.batch.attempt import Expense
-from chatdev.batch.local import BatchProgress
+from chatdev.batch.attempt import Expense, Failure
+from chatdev.batch.local import BatchProgress, EndedJob
 from chatdev.cli.study_run import StudyProgress
 with StudyProgress() as show:
     show({HALFWAY!r})
     show(replace({HALFWAY!r}, trouble="the database is away"))
+    show(replace({HALFWAY!r}, ended=EndedJob("plain/srdd/Todo", 12.3, {{"quality": 0.41, "cost": 0.0021}})))
+    show(replace({HALFWAY!r}, ended=EndedJob("plain/srdd/Snake", 125.0, Failure("ModelUnavailable: no\\nanswer"))))
 """
+LINES = ["trouble: the database is away", "5/10  plain/srdd/Todo  done in 12 s  quality 0.410  $0.0021",
+         "5/10  plain/srdd/Snake  failed after 2 min 5 s: ModelUnavailable: no answer"]
 
 
 def test_what_stands_behind_the_bar() -> None:
@@ -42,9 +46,16 @@ def test_a_terminal_sees_a_bar_and_what_is_waited_for() -> None:
     os.close(ours)
     assert "study  50%|" in shown
     assert "5/10, 2 running · 1 failed" in shown
-    assert "trouble: the database is away" in shown
+    assert [line for line in LINES if line not in shown] == []
 
 
-def test_a_log_sees_only_what_is_waited_for() -> None:
+def test_a_log_sees_a_line_for_each_job_and_what_is_waited_for() -> None:
     done = subprocess.run([sys.executable, "-c", SCENE], capture_output=True, text=True, check=True)
-    assert done.stdout + done.stderr == "trouble: the database is away\n"
+    assert done.stdout == ""
+    assert done.stderr.splitlines() == LINES
+
+
+def test_a_quiet_study_sees_no_jobs() -> None:
+    quiet = SCENE.replace("StudyProgress()", "StudyProgress(quiet=True)")
+    done = subprocess.run([sys.executable, "-c", quiet], capture_output=True, text=True, check=True)
+    assert done.stderr == "trouble: the database is away\n"

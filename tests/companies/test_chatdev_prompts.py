@@ -84,15 +84,20 @@ def test_coding_shows_no_plan_that_may_mislead(given: dict[str, Any]) -> None:
     assert "what users type" not in opening("coding", **given)
 
 
+CLOCK = "a clock that is started by python clock.py and shows the time of the day in big figures"
+
+
 def test_a_dry_run_shows_what_is_asked_of_which_model(chat_server: ChatServer, tmp_path: Path) -> None:
     shop = Shop(tmp_path, chat_server)
-    told = {model: shop.command("run", "--dry-run", "--model", model, "a clock").out for model in ("local", "gpt-4o")}
-    for small, large in (("at most 10 lines", "at most 30 lines"), ("at most 12 items", "at most 20 items"),
-                         ("at most 3 of them", "at most 10 of them"), ("in at most 25 lines", "in at most 120 lines"),
+    told = {model: "".join(shop.command("run", "--dry-run", "--verbose", "--model", model, task).out
+                           for task in (CLOCK, "a clock")) for model in ("local", "gpt-4o")}
+    for small, large in (("at most 10 lines", "at most 30 lines"), ("at most 12 items", "Write 5 to 10 checks"),
+                         ("at most 3 of them", "Decide its structure"), ("in at most 25 lines", "in at most 120 lines"),
                          ("prefer a small program", "sure to work on the customer's machine.")):
         assert small in told["local"]
         assert small not in told["gpt-4o"]
         assert large in told["gpt-4o"]
+        assert large not in told["local"]
 
 
 @pytest.mark.tool

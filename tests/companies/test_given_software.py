@@ -88,8 +88,9 @@ def test_a_repository_keeps_every_file(chat_server: ChatServer, tmp_path: Path, 
     phases = {request.headers["X-ChatDev-Phase"] for request in chat_server.requests}
     assert "extension" in phases
     assert not phases & {"coding", "redraft", "system_test", "manual"}
-    assert ("Its own tests pass" in printed) == (status == 0)
-    assert ("**unjudged**" in (folder / "run" / "report.md").read_text()) == (status == 4)
+    report = (folder / "run" / "report.md").read_text()
+    assert ("Its own tests pass" in report) == (status == 0)
+    assert ("**unjudged**" in report) == (status == 4)
     assert Software.load(mine) == Software({name: text.encode() for name, text in files.items()})
 
 

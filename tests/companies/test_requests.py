@@ -70,7 +70,8 @@ def test_nobody_brings_back_what_a_request_contradicts(tmp_path: Path, chat_serv
         "checks": '[{"about": "three", "starts": [{"command": "python main.py 3", "prints": "7"}]}]'})
     assert done.status == 4, "nothing that was tried confirms it"
     assert done.out.count(SHOWN) == 1
-    assert done.out.count("  · software.examples  []\n") == 3
+    found = [event["summary"] for event in done.events("ToolCalled") if event["tool"] == "software.examples"]
+    assert found == ["[]"] * 3
     assert "Nothing that was tried confirms that it does what the request says" in done.report
 
 
@@ -81,8 +82,7 @@ def test_lines_in_another_order_are_another_output(tmp_path: Path, chat_server: 
         "coding#1/round-1/assistant/draft-2": program(f"import sys\n{COUNTED}{TOGETHER}")})
     done.assert_succeeded()
     assert done.software.text("main.py").strip() == f"import sys\n{COUNTED}{TOGETHER}".strip()
-    assert "  ✗ draft 1 of 3: 0 of 1 examples\n" in done.out
-    assert "  ✓ draft 2 of 3: 1 of 1 examples\n" in done.out
+    assert [(event["number"], event["examples"]) for event in done.events("DraftJudged")] == [(1, [0, 1]), (2, [1, 1])]
 
 
 @pytest.mark.parametrize(("task", "wanted", "output", "seen"), [
@@ -95,13 +95,13 @@ def test_a_request_in_another_language_is_tried_by_its_example(tmp_path: Path, c
     make_small(drafts=1)
     text = program(f"import sys\na, b = map(int, sys.argv[1:])\nprint(f'{output}')")
     done = order(tmp_path, chat_server, task, {"coding": text, "redraft": text})
-    assert '  · software.examples  [{"from": "request", "starts": [{"arguments": ["' in done.out
+    assert "Examples          1 entry\n" in done.out
     if seen == wanted:
         done.assert_succeeded()
         assert "> It starts, and the example that the customer's request gives holds.\n" in done.report
         assert f"> $ {task.split('`')[1]}\n> {seen}\n" in done.report
     else:
         assert done.status == 1
-        assert "finished without success: the final test did not pass\n" in done.out
+        assert "why       the final test did not pass\n" in done.out
         assert "> It starts, but the example that the customer's request gives does not hold.\n" in done.report
         assert f"> wanted, as the customer's request says:\n>   {wanted}\n> seen:\n>   {seen}\n" in done.report

@@ -122,10 +122,16 @@ def test_software_that_is_handed_in_is_shown_and_counted(tmp_path: Path) -> None
     assert most.prompt_tokens > before.prompt_tokens + 3000
 
 
-def test_a_template_that_needs_the_real_value_is_shown_as_it_stands(tmp_path: Path) -> None:
-    opening = "{% for k, v in plan.items() %}{{ k }}{% endfor %}"
+def test_a_template_that_needs_the_real_value_names_its_expressions(tmp_path: Path) -> None:
+    opening = "Keys: {% for k, v in plan.items() %}{{ k | upper }}{% endfor %}{# a remark #}"
     shown = preview(loaded(tmp_path, f"phases: {{coding: {{opening: '{opening}'}}}}"), {"task": "x"})
-    assert (shown[2].opening, shown[2].known) == (opening, False)
+    assert (shown[2].opening, shown[2].known) == ("Keys: ‹k | upper›", False)
+
+
+def test_an_instructor_who_never_speaks_is_not_shown(tmp_path: Path) -> None:
+    shown = preview(loaded(tmp_path, "phases: {planning: {rounds: 1}}"), {"task": "x"})
+    assert [(one.phase, one.speaker) for one in shown] == [
+        ("planning", "assistant"), ("coding", "instructor"), ("coding", "assistant")]
 
 
 def test_placeholders_stand_for_lists_entries_and_tests(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def test_filters_leave_what_they_say() -> None:
 
 
 @pytest.mark.parametrize(("selection", "said"), [
-    (Selection(areas=["Gaem"]), "no area 'Gaem'; there are: Game"),
-    (Selection(categories=["Life 33"]), "no category 'Life 33'; there are: Life 3"),
+    (Selection(areas=["Gaem"]), "no area 'Gaem'; did you mean 'Game'. known: Creation, Education, Game, "),
+    (Selection(categories=["Life 33"]), "no category 'Life 33'; did you mean 'Life 3'. known: Creation 0, "),
     (Selection(areas=["Life"], categories=["Game 1"]), "no task passes the filters"),
 ])
 def test_what_there_is_not_is_refused(selection: Selection, said: str) -> None:

@@ -40,8 +40,6 @@ def listing(kind: str, calls: int) -> dict[str, Any]:
         tool["inputSchema"] = {"type": "object", "properties": {"text": {"type": "words"}}}
     if kind == "no-object":
         tool["inputSchema"] = {"type": "string"}
-    if kind == "laborious":
-        tool["inputSchema"] = {"type": "object", "properties": {"text": {"pattern": "^(a+)+$"}}}
     if kind == "refers-outside":
         tool["inputSchema"] = {"type": "object", "properties": {"text": {"$ref": "http://127.0.0.1:9/schema"}}}
     if kind == "changes" and calls:

@@ -14,6 +14,7 @@ from chatdev.errors import ToolError
 from chatdev.mcp import servers
 from chatdev.mcp.servers import MOST_STARTS, ServerPlace, ToolServers
 from chatdev.tools.base import ToolArgumentsError
+from tests.isolation.hostile import SPINS, reader_of
 from tests.mcp.stage import ended, odd_command
 
 
@@ -123,12 +124,17 @@ def test_a_tool_that_is_not_there_is_refused_with_those_that_are() -> None:
     ("unknown", "the server odd refuses, or answers with something else: Unknown tool: say"),
     ("garbage", "the server odd refuses, or answers with something else"),
     ("asks-for-more", "the server odd refuses, or answers with something else"),
-    ("laborious", "whether these arguments fit odd.say cannot be found out"),
     ("refers-outside", "whether these arguments fit odd.say cannot be found out"),
 ])
 def test_a_call_that_comes_to_nothing_says_why(kind: str, words: str) -> None:
-    (found,) = say(kind, said="a" * 60 + "!")
+    (found,) = say(kind)
     assert words in found
+
+
+def test_a_schema_that_takes_ever_longer_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    with reader_of(monkeypatch):
+        (found,) = say("good", said=SPINS)
+    assert "whether these arguments fit odd.say cannot be found out" in found
 
 
 def test_arguments_that_do_not_fit_never_reach_the_server() -> None:

@@ -36,7 +36,7 @@ def test_a_run_that_reaches_its_budget_stops_and_says_how_to_go_on(shop: Shop) -
     assert outcome.status == 6, outcome.out + outcome.err
     assert "the budget of 1 call is used up (spent so far: 1 call, 12 tokens" in outcome.err
     assert f"chatdev resume {outcome.folder} --max-calls N" in outcome.err
-    assert "stopped by its budget; what was made so far is kept" in outcome.out
+    assert "– Stopped by its budget after " in outcome.out
     assert "budget    1 of 1 calls, 12 of 9000 tokens" in outcome.out
     assert "Of the budget: 1 of 1 calls, 12 of 9000 tokens." in outcome.report
     assert "**stopped**" in outcome.report
@@ -120,7 +120,8 @@ def test_repeated_requests_count_by_the_server_or_else_by_us(shop: Shop) -> None
     outcome.assert_succeeded()
     prompt = sum(count_tokens(message["content"]) + 4 for message in shop.server.requests[-1].body["messages"])
     assert prompt > 50
-    assert f"2 calls (failed attempts: 2), {114 + prompt} tokens in, 13 out (partly estimated)" in outcome.out
+    assert f"2 calls (failed attempts: 2), {114 + prompt} tokens in, 13 out (partly estimated)" in outcome.report
+    assert f"2 calls (2 repeated) · {127 + prompt} tokens (partly estimated)" in outcome.out
     assert f"{127 + prompt} of 9000 tokens" in outcome.out
 
 

@@ -36,7 +36,7 @@ def test_a_failing_server_stops_the_run_and_what_was_made_is_kept(shop: Shop, na
     shop.route({FIRST: HELLO, SECOND: reply})
     outcome = shop.run()
     outcome.assert_stopped(3, *words)
-    assert "failed; what was made so far is kept" in outcome.out
+    assert "✗ Stopped by an error after " in outcome.out
     everything = outcome.out + outcome.err + outcome.report + str(outcome.records)
     assert KEY not in everything
 

@@ -69,7 +69,7 @@ def test_a_further_request_may_stand_in_a_file(shop: Shop, finished: Outcome) ->
 
 
 def test_a_phase_whose_solution_is_known_is_skipped_and_said_so(shop: Shop, finished: Outcome) -> None:
-    added = add(shop, finished.folder)
+    added = add(shop, finished.folder, "--verbose")
     assert "name#1 is skipped: `title` is known from the run before" in added.out
     assert "> Greeter" in added.report
 
@@ -91,7 +91,7 @@ def test_a_follow_up_can_be_stopped_resumed_and_replayed(shop: Shop, finished: O
     added = resume(shop, stopped.folder)
     added.assert_succeeded()
     assert asked(shop.server) == [SHOWN]
-    replayed = shop.command("replay", str(added.folder))
+    replayed = shop.command("replay", str(added.folder), "--verbose")
     assert replayed.status == 0
     assert "name#1 is skipped" in replayed.out
 

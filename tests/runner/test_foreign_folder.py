@@ -114,8 +114,9 @@ def test_a_record_takes_no_program_out_of_the_sandbox(shop: Shop, again: bool) -
     ({"model": "local:a.gguf"}, {"model": "local:a.gguf"}, {"model": "local:a.gguf"}, ""),
     ({"base_url": ELSEWHERE}, {"base_url": ELSEWHERE}, {"base_url": ELSEWHERE}, ""),
     ({"language": "French"}, {}, {"language": "French"}, ""),
-    ({"warehouse": "/tmp", "software": "/etc", "name": "x", "max_cost": 9, "api_key": "k", "org": "o"}, {},
-     {"warehouse": None, "software": None, "name": None, "max_cost": None, "api_key": None, "org": None}, ""),
+    ({"max_cost": 9, "max_calls": 3}, {}, {"max_cost": 9, "max_calls": 3, "max_tokens": None}, "3 calls, $9.0000"),
+    ({"warehouse": "/tmp", "software": "/etc", "name": "x", "api_key": "k", "org": "o"}, {},
+     {"warehouse": None, "software": None, "name": None, "api_key": None, "org": None}, ""),
 ])
 def test_what_a_record_decides_and_what_it_does_not(recorded: dict[str, Any], user: dict[str, Any],
                                                     options: dict[str, Any], noted: str) -> None:

@@ -125,7 +125,7 @@ def interrupt(shop: Shop, after: Callable[[], bool]) -> Outcome:
 
 def assert_interrupted(outcome: Outcome, kept: str) -> None:
     assert outcome.status == 130, outcome.out + outcome.err
-    assert "interrupted" in outcome.out
+    assert "– Interrupted after " in outcome.out
     assert "Traceback" not in outcome.out + outcome.err
     assert "**interrupted**" in outcome.report
     assert outcome.events("RunFinished")[-1]["status"] == "interrupted"

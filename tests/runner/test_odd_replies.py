@@ -38,7 +38,7 @@ def test_two_megabytes_of_chatter_are_no_solution_but_the_next_reply_is(shop: Sh
 def test_two_megabytes_of_program_are_too_much_and_the_assistant_is_told(shop: Shop) -> None:
     huge = program("print('better')\n" + "# filler\n" * 220_000)
     shop.route({FIRST: HELLO, SECOND: "<SOLUTION>\n" + huge, f"{SECOND}/retry-1": BETTER})
-    outcome = shop.run()
+    outcome = shop.run("--dialogue")
     outcome.assert_succeeded()
     assert "larger than 1024 KiB" in outcome.out
     assert outcome.software.text("main.py") == "print('better')\n"

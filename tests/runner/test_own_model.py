@@ -16,22 +16,8 @@ from chatdev.llm.base import Reply, Request, Usage
 from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.support.chat_server import ChatServer, Scripted
+from tests.support.slogans import COMPANY, REPLIES
 
-COMPANY = """
-company: slogans
-about: Finds a name and a slogan for a product.
-inputs: {task: {about: The product., required: true}}
-roles: {writer: {title: Writer}}
-phases:
-  name: {about: Find a name., assistant: writer, reads: [task], writes: name, opening: "The product: {{ task }}"}
-  slogan: {about: Write a slogan., assistant: writer, reads: [name], writes: slogan, opening: "The name: {{ name }}"}
-chain:
-  - phase: name
-  - phase: slogan
-  - {tool: value.check, reads: [slogan], writes: test}
-success: test.passed
-"""
-REPLIES = {"name": ["<SOLUTION> Todo"], "slogan": ["<SOLUTION> Get it done"]}
 KEY = "sk-own-a1b2c3d4e5f6g7h8"
 
 

@@ -172,10 +172,9 @@ def test_cached_tokens_and_thoughts_are_counted_and_shown(shop: Shop) -> None:
     event = outcome.events("ModelCalled")[-1]
     assert (event["cached_tokens"], event["reasoning_tokens"]) == (800_000, 60_000)
     assert event["cost"] == pytest.approx(0.2 * 2.5 + 0.8 * 1.25 + 0.1 * 10)
-    for text in (outcome.out, outcome.report):
-        assert "tokens in (800000 of them cached), 100005 out (60000 of them thoughts)" in text
-    replayed = shop.command("replay", str(outcome.folder))
-    assert "(800000 of them cached)" in replayed.out
+    assert "tokens in (800000 of them cached), 100005 out (60000 of them thoughts)" in outcome.report
+    assert "2 calls · 1.1M tokens · $2.50\n" in outcome.out
+    assert "2 calls · 1.1M tokens · $2.50\n" in shop.command("replay", str(outcome.folder)).out
 
 
 def test_providers_are_listed(shop: Shop, tmp_path: Path) -> None:

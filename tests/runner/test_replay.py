@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import chatdev
-from chatdev.errors import JournalError
+from chatdev.errors import ConfigError, JournalError
 from chatdev.events import Event, ModelCalled, RunStarted, ToolCalled
 from chatdev.journal import read_journal
 from chatdev.paths import settings_file
@@ -111,7 +111,7 @@ def cut_journal(folder: Path, share: float, to: Path) -> Path:
     return to
 
 
-@pytest.mark.parametrize("share", [0.4, 0.7, 0.9])
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.9])
 def test_a_journal_that_breaks_off_is_played_to_there(offline: Shop, tmp_path: Path, share: float) -> None:
     run, events = played(cut_journal(folder_of(offline), share, tmp_path / "cut.jsonl"))
     assert run.status == "interrupted"
@@ -168,8 +168,10 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
         (tmp_path / "file").write_bytes(content)
         with pytest.raises(JournalError, match=words):
             chatdev.replay(tmp_path / "file")
-    with pytest.raises(JournalError, match="cannot read the journal"):
+    with pytest.raises(ConfigError, match="there is no run and no journal at .*nowhere; give a folder of the ware"):
         chatdev.replay(tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match="is no run folder: it has no run/ in it"):
+        chatdev.replay(tmp_path)
 
 
 @pytest.mark.tool

@@ -9,6 +9,7 @@ import pytest
 
 from chatdev.engine.budget import money
 from chatdev.events import (
+    DeliveryApplied,
     DeliveryRefused,
     DraftJudged,
     Event,
@@ -17,10 +18,14 @@ from chatdev.events import (
     PhaseFinished,
     PhaseStarted,
     RunStarted,
+    StepFinished,
     StepSkipped,
+    StepStarted,
     ToolCalled,
+    Uttered,
 )
-from chatdev.runner.report import Run, RunUsage, phase_rows, report_markdown
+from chatdev.runner.report import Run, phase_rows, report_markdown
+from chatdev.runner.story import RunUsage
 from chatdev.workspace.snapshot import Software
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
@@ -32,8 +37,8 @@ def call(place: str, prompt: int, completion: int, cost: float | None = 0.25) ->
 
 def finished(status: str = "success", **fields: object) -> Run:
     run = Run(Path("warehouse/Todo-20260101120000"), Software({"main.py": b"print(1)\nprint(2)\n", "a.bin": b"\0"}))
-    run.status, run.reason = "success", "the final test passed"
-    for name, value in fields.items():
+    run.reason = "the final test passed"
+    for name, value in {"status": status, **fields}.items():
         setattr(run, name, value)
     return run
 
@@ -72,13 +77,61 @@ def test_the_report_tells_the_whole_run() -> None:
         ToolCalled("software.run#2", "software.run", 1.0, True, "starts\nwithout a traceback")]
     report = report_markdown(events, finished(values={"title": "Todo", "test": {"passed": True}}))
     for shown in ("# Todo-20260101120000", "Company: chatdev", "> a to-do list", "**success**: the final test passed",
-                  "chatdev play warehouse/Todo-20260101120000", "| coding#1 | rounds | 3 | 1 | 10 | 1 | 1.5 |",
-                  "Skipped: review#1 (`not test.passed` does not hold)", "| main.py | 2 |",
+                  "chatdev play warehouse/Todo-20260101120000",
+                  "| coding#1 | all rounds are used | 3 | 1 | 10 | 1 | 1.5 |",
+                  "## Skipped steps\n\n- review#1: `not test.passed` does not hold", "| main.py | 2 |",
                   "### software.run: passed (software.run#2)", "> starts\n> without a traceback",
                   "- git is not installed", "a delivery was not kept: it no longer starts", "### title\n\n> Todo",
-                  "> {\n>  \"passed\": true\n> }"):
+                  "### test\n\n- passed: true"):
         assert shown in report
     assert "> old" not in report
+
+
+def failed_test() -> list[Event]:
+    """The events of a run whose last test finds an error."""
+    crash = "It crashed.\n  main.py:2 in <module>\n      import x\n  ImportError: no x\n" + "more\n" * 500
+    return [RunStarted("", "chatdev", "Todo", "folder", {"task": "a to-do list"}),
+            StepSkipped("plan#1", "phase", "`False` does not hold"),
+            PhaseStarted("repair#1", "repair", "Repair.", "Tester", "Programmer", 3),
+            Uttered("repair#1/round-1/instructor", "instruction", "instructor", "Tester", "There is no x.", 1),
+            Uttered("repair#1/round-1/assistant", "response", "assistant", "Programmer", "Here it is.", 1),
+            DeliveryApplied("repair#1/round-1/assistant", ("main.py",), lines=(2,)),
+            PhaseFinished("repair#1", "repair", "rounds", 1, 2), StepStarted("software.run#1", "tool", "software.run"),
+            ToolCalled("software.run#1", "software.run", 1.0, False, crash), StepFinished("software.run#1", "tool")]
+
+
+def test_a_report_begins_with_what_failed_then_files_then_how_to_go_on() -> None:
+    report = report_markdown(failed_test(), finished(status="failure", reason="the final test did not pass"))
+    order = ["**failure**: the final test did not pass", "## What failed",
+             "> It crashed.\n> main.py:2  ImportError: no x",
+             "Tried: Repair.", "## Software", "| main.py | 2 |", "## How to go on", "--from 'repair#1'`",
+             "--model NAME`",
+             "## Dialogue of repair#1", "**Tester** (round 1):\n\n> There is no x.", "**Programmer** (round 1):",
+             "## Last verdicts", "(the rest is in `run/journal.jsonl`)", "## Skipped steps", "- plan#1: "]
+    assert [words for words in order if words not in report] == []
+    assert sorted(order, key=report.index) == order
+    assert "chatdev play" not in report
+
+
+def test_the_dialogue_of_a_phase_without_a_solution_is_in_the_report(shop: Shop) -> None:
+    shop.route({FIRST: HELLO, SECOND: "I cannot do that.", "change#1/reflection-1": "Really not.",
+                "change#1/reflection-2": "No."})
+    outcome = shop.run("--set", "phases.change.rounds=1", "--set", "phases.change.solution.retries=0")
+    assert outcome.status == 1, outcome.out + outcome.err
+    assert "look at its dialogue in the report" in outcome.err
+    assert "## Dialogue of change#1\n\n**Maker** (round 1):\n\n> I cannot do that." in outcome.report
+    assert "**Maker**, reflection (round 1):\n\n> Really not." in outcome.report
+    assert f"resume {outcome.folder} --from 'change#1' --model NAME" in outcome.out
+
+
+def test_values_are_lists_of_what_is_in_them() -> None:
+    value = {"passed": True, "report": "a\nb", "cases": [{"x": 1}] * 3, "by": {"name": {"deep": [1, 2]}}}
+    report = report_markdown([], finished(values={"trial": value, "many": list(range(50)), "no": []}))
+    for shown in ("- passed: true\n- report: a\n- cases: 3 cases\n- by: name: deep: 2 entries", "- 19\n- … and 30 more",
+                  "### no\n\n> none"):
+        assert shown in report
+    assert "\\n" not in report
+    assert "\\[" not in report
 
 
 def test_what_others_wrote_cannot_become_part_of_the_report() -> None:
@@ -104,6 +157,9 @@ def test_nothing_that_others_wrote_is_html_a_picture_or_a_link(words: str) -> No
         RunStarted("", words, "Todo", "folder", {"task": words}), Noted(words, words, "warning"),
         PhaseFinished(words, words, words, 3, 1), DeliveryRefused(words, words),
         DraftJudged(words, 1, 2, problem=words), StepSkipped(words, "phase", words),
+        *failed_test(), PhaseStarted("said#1", "said", words, words, words, 3),
+        Uttered("said#1/round-1/assistant", "response", "assistant", words, words, 1),
+        DeliveryApplied("said#1/round-1/assistant", (words,), (words,), gist=words),
         ToolCalled(words, words, 1.0, False, words)]
     run = finished(values={words: words, "nested": [{words: words}]}, software=Software({words: b"x"}), reason=words)
     report = report_markdown(events, run)
@@ -132,10 +188,10 @@ def test_a_real_run_is_reported_with_its_retries_and_estimates(shop: Shop) -> No
     outcome = shop.run("--model", "a-model-without-a-price")
     outcome.assert_succeeded()
     assert "2 calls (failed attempts: 1), " in outcome.report
-    assert "| write#1 | consensus | 1 | 1 | 7 | 5 |" in outcome.report
+    assert "| write#1 | done | 1 | 1 | 7 | 5 |" in outcome.report
     assert "### software.complete: passed (software.complete#1)" in outcome.report
     assert "(partly estimated), cost unknown" in outcome.report
-    assert "(partly estimated), cost unknown" in outcome.out
+    assert " tokens (partly estimated) · cost unknown" in outcome.out
 
 
 def test_pictures_that_tools_drew_are_shown_and_nothing_else(tmp_path: Path) -> None:

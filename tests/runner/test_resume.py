@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+import chatdev
+from chatdev import Company, ScriptedModel
+from tests.support import slogans
 from tests.support.chat_server import Scripted
 from tests.support.durable import (
     GUIDE,
@@ -68,7 +71,7 @@ def test_a_run_may_stop_and_go_on_as_often_as_it_must(workshop: Shop) -> None:
     for number in range(2, 7):
         assert stopped.status == 6
         stopped = resume(workshop, stopped.folder, "--max-calls", str(number))
-    resumed = resume(workshop, stopped.folder)
+    resumed = resume(workshop, stopped.folder, "--no-budget")
     assert_same(resumed, whole)
     assert len(workshop.server.requests) == 7
 
@@ -117,7 +120,7 @@ def cut(folder: Path | None, size: int) -> None:
     os.truncate(folder / "run" / "journal.jsonl", size)
 
 
-@pytest.mark.parametrize("share", [0.4, 0.6, 0.9])
+@pytest.mark.parametrize("share", [0.5, 0.6, 0.9])
 def test_a_journal_that_lost_its_end_is_gone_on_with(workshop: Shop, share: float) -> None:
     whole = uninterrupted(workshop)
     assert whole.folder is not None
@@ -154,10 +157,32 @@ def test_spending_sums_over_sessions_so_the_same_budget_stops_at_once(workshop: 
     assert "budget    7 of 7 calls, 84 of 100000 tokens" in done.out
 
 
-def test_a_budget_does_not_bind_the_session_after_it(workshop: Shop) -> None:
+def test_a_budget_binds_the_sessions_after_it_until_another_is_given(workshop: Shop) -> None:
     answered(workshop)
-    stopped = workshop.run("--max-calls", "1")
-    resume(workshop, stopped.folder).assert_succeeded()
+    stopped = workshop.run("--max-calls", "1", "--max-minutes", "30")
+    asked = len(workshop.server.requests)
+    again = resume(workshop, stopped.folder)
+    assert again.status == 6
+    assert len(workshop.server.requests) == asked
+    assert ("the run keeps its budget of 1 call, 30 minutes; --max-calls N or --max-minutes N gives another one, "
+            "--no-budget none") in " ".join(again.out.split())
+    more = resume(workshop, stopped.folder, "--max-calls", "2")
+    assert more.status == 6
+    assert "2 of 2 calls, 0.0 of 30 minutes" in more.out
+    free = resume(workshop, stopped.folder, "--no-budget")
+    free.assert_succeeded()
+    assert "the run keeps its budget" not in free.out
+    assert "budget  " not in free.out
+
+
+def test_a_library_lifts_a_budget_or_gives_another(here: Path) -> None:
+    company = Company.from_yaml(slogans.COMPANY)
+    stopped = company.run("a list", model=ScriptedModel(slogans.REPLIES), sandbox="none", max_calls=1)
+    assert stopped.status == "stopped"
+    again = chatdev.resume(stopped.folder, model=ScriptedModel(slogans.REPLIES))
+    assert (again.status, again.limits.calls) == ("stopped", 1)
+    done = chatdev.resume(stopped.folder, model=ScriptedModel({"slogan": slogans.REPLIES["slogan"]}), keep_budget=False)
+    assert (done.status, done.limits.calls) == ("success", None)
 
 
 def kinds_by_branch(records: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -54,10 +54,10 @@ def at_once(drafts: int) -> None:
     settings_file().write_text(f"models: [{{match: [m], drafts_at_once: {drafts}}}]", encoding="utf-8")
 
 
-def whole(shop: Shop, answers: dict[str, Any] | None = None) -> Outcome:
+def whole(shop: Shop, answers: dict[str, Any] | None = None, *more: str) -> Outcome:
     """A run that nothing stops."""
     shop.route(answers or ANSWERS)
-    outcome = shop.run("--name", "a-whole")
+    outcome = shop.run("--name", "a-whole", *more)
     outcome.assert_succeeded()
     shop.server.requests.clear()
     return outcome
@@ -101,14 +101,14 @@ def test_a_run_budget_that_ends_in_the_third_keeps_the_best_so_far(shop: Shop) -
     assert version(outcome) == "VERSION = 2"
     assert [event["place"] for event in outcome.events("DeliveryApplied")] == [PLACES[1]]
     assert resume(shop, outcome.folder, "--max-calls", "2").status == 6
-    assert_same(resume(shop, outcome.folder), other)
+    assert_same(resume(shop, outcome.folder, "--no-budget"), other)
     assert asked(shop.server) == [*PLACES[2:], AFTER]
 
 
 def test_a_better_draft_after_the_stop_takes_the_place_of_the_kept_one(shop: Shop) -> None:
     outcome = stopped(shop, "--max-calls", "2")
     shop.route({**ANSWERS, PLACES[2]: stubs(0, 3)})
-    resumed = resume(shop, outcome.folder)
+    resumed = resume(shop, outcome.folder, "--no-budget")
     resumed.assert_succeeded()
     assert version(resumed) == "VERSION = 3"
     assert [line for line in versions(resumed.folder) if "draft" in line] == [
@@ -121,7 +121,7 @@ def test_minutes_that_end_in_the_third_keep_the_best_so_far(shop: Shop) -> None:
     assert outcome.status == 6
     best = [event["number"] for event in outcome.events("DraftJudged") if event["chosen"]][-1]
     assert version(outcome) == f"VERSION = {best}"  # the second, unless this machine is very slow
-    assert last_drafts(resume(shop, outcome.folder)) == JUDGED
+    assert last_drafts(resume(shop, outcome.folder, "--no-budget")) == JUDGED
 
 
 @pytest.mark.parametrize("failure", [LOST, STUCK], ids=["lost", "hangs"])
@@ -131,7 +131,7 @@ def test_a_draft_that_fails_for_good_ends_the_run_which_goes_on_there(shop: Shop
     assert outcome.status == 3
     assert version(outcome) == "VERSION = 2"
     assert [place for place in activities(outcome) if place in PLACES] == PLACES[:2]
-    assert last_drafts(resume(shop, outcome.folder)) == JUDGED
+    assert last_drafts(resume(shop, outcome.folder, "--no-budget")) == JUDGED
     assert asked(shop.server) == [*PLACES[2:], AFTER]
 
 
@@ -164,13 +164,13 @@ def test_a_run_that_is_ended_between_drafts_goes_on(shop: Shop, number: signal.S
         assert version(outcome) == "VERSION = 2"
     shop.server.requests.clear()
     shop.route(ANSWERS)
-    assert last_drafts(resume(shop, outcome.folder)) == JUDGED
+    assert last_drafts(resume(shop, outcome.folder, "--no-budget")) == JUDGED
     assert asked(shop.server) == [*PLACES[2:], AFTER]
 
 
 def test_a_resumed_run_keeps_the_number_of_drafts_that_it_was_given(shop: Shop) -> None:
     outcome = stopped(shop, "--drafts", "3", "--max-calls", "2")
-    resume(shop, outcome.folder).assert_succeeded()
+    resume(shop, outcome.folder, "--no-budget").assert_succeeded()
     assert asked(shop.server) == [PLACES[2], AFTER]
 
 
@@ -218,13 +218,13 @@ def test_streamed_drafts_do_not_mix(shop: Shop) -> None:
     shop.route({place: Scripted(answer, drip=0.002) for place, answer in ANSWERS.items()})
     lines = shop.run("--stream").out.splitlines()
     first, chosen = (line for line in lines if "VERSION" in line)
-    number = first.removeprefix("VERSION = ")
+    number = first.strip().removeprefix("VERSION = ")
     assert ("  Maker" if number == "1" else f"  Maker · draft {number}") in lines
-    assert chosen.strip() == "VERSION = 2"
+    assert chosen.strip(" │") == "VERSION = 2"
 
 
 def test_the_console_tells_of_each_draft(shop: Shop) -> None:
-    lines = whole(shop).out.splitlines()
+    lines = whole(shop, None, "--dialogue").out.splitlines()
     assert "  ✗ draft 2 of 4 fails (score 0.5)" in lines
     assert sum(line.startswith("  ✗ draft") for line in lines) == 4
 

@@ -73,7 +73,7 @@ class ToolStage:
         journal = Journal(self.journal)
         toolbox = RunToolbox(self.sandbox, self.folder, self.inputs, KnownTools(make_tools(self.tools)))
         context = RunContext(cast(Any, None), RunSettings("run"), RunInputs(), Activities(journal, record), toolbox,
-                             cast(Any, None), Budget(Limits()), self.events.append)
+                             cast(Any, None), Budget(Limits()), self.events.append, cast(Any, None))
         try:
             return asyncio.run(call_tool(context, state, PLACE, request))
         except ToolError as error:

@@ -1,4 +1,4 @@
-"""docs/reference/: the help texts of all commands, a page for each group and an index."""
+"""docs/reference/: the help texts of all commands, a page for each and an index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CELL = 400  # characters that a command's short help may have in the index
 def pages() -> Mapping[str, str]:
     """Text of each page of docs/reference/ by its name."""
     contexts = sorted(_contexts(), key=_page_name)  # stable: within a page a group comes before what is in it
-    texts = {name: f"# Commands of {Path(name).stem}\n{''.join(map(_section, found))}"
+    texts = {name: f"# {_title(name)}\n{''.join(map(_section, found))}"
              for name, found in groupby(contexts, _page_name)}
     rows = "".join(f"| [`{context.command_path}`]({_page_name(context)}#{context.command_path.replace(' ', '-')}) "
                    f"| {context.command.get_short_help_str(_CELL)} |\n" for context in _contexts())
@@ -43,10 +43,15 @@ def _below(context: click.Context) -> Iterator[click.Context]:
 
 
 def _page_name(context: click.Context) -> str:
-    """Page of the first-level group a command is in; single commands share chatdev.md."""
+    """Page of the first-level command; what is below a group is on its page."""
     while context.parent is not None and context.parent.parent is not None:
         context = context.parent
-    return f"{context.info_name if isinstance(context.command, click.Group) else 'chatdev'}.md"
+    return f"{context.info_name}.md"
+
+
+def _title(page: str) -> str:
+    name = Path(page).stem
+    return name if name == "chatdev" else f"The command {name}"
 
 
 def _section(context: click.Context) -> str:

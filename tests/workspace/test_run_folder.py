@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.errors import WorkspaceError
+from chatdev.errors import ConfigError, WorkspaceError
 from chatdev.workspace.run_folder import RunFolder, slug
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -75,5 +75,5 @@ def test_a_read_only_warehouse_is_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_run_is_told(tmp_path: Path) -> None:
-    with pytest.raises(WorkspaceError, match="is no run folder: it has no software and no run/ in it; give a folder"):
+    with pytest.raises(ConfigError, match="is no run folder: it has no software and no run/ in it; give a folder"):
         RunFolder.open(tmp_path)

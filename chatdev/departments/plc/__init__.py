@@ -29,4 +29,5 @@ department = Department(
                        "Run companies on tasks for logic controllers and verify their Structured Text."),
     },
     columns="chatdev.departments.plc.agents4plc:COLUMNS",
+    views="chatdev.departments.plc.verdicts:views",
 )

@@ -26,7 +26,7 @@ _END = re.compile(r"^[ \t]*END_(?:FUNCTION_BLOCK|FUNCTION|PROGRAM)\b[ \t]*;?", r
 _LONGEST, _MOST_TRIED = 100_000, 20  # characters of a task that are looked through, and skeletons in it
 
 
-@tool(reads=("proposed_interface?",))
+@tool(reads=("proposed_interface?",), pure=True)
 def interface(context: ToolContext) -> dict[str, Any]:
     """Find the interface that the program must have: name, inputs and outputs with their types.
 
@@ -115,7 +115,7 @@ _SHORTEST_QUOTE = 3  # words
 _WORD = re.compile(r"\w+")
 
 
-@tool(reads=("program_interface?", "proposed_properties?"))
+@tool(reads=("program_interface?", "proposed_properties?"), pure=True)
 def properties(context: ToolContext) -> dict[str, Any]:
     """Fix the properties that the program must have: those of the user, else the proposed ones that are of use.
 

@@ -13,14 +13,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from chatdev.departments.plc.interface import ANSWER, WORDING, differences, entry_of, properties_of, read_answer, say
 from chatdev.departments.plc.proof.properties import PATTERNS, RUN_TIME, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
+from chatdev.departments.plc.report.listing import explain_run
 from chatdev.departments.plc.report.run_plot import plot_run
 from chatdev.departments.plc.report.verification_report import write_report
 from chatdev.departments.plc.source_check import (
@@ -33,9 +35,13 @@ from chatdev.departments.plc.source_check import (
 )
 from chatdev.departments.plc.source_run import simulate_at_random
 from chatdev.errors import ChatDevError, MissingProgram
+from chatdev.plain_file import read_plain
 from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 from chatdev.tools.retrieval.search import CaseBase, uses_cases
 from chatdev.workspace.file_tree import write_file
+
+if TYPE_CHECKING:
+    from chatdev.web.views import RunView
 
 SECONDS, LAST_SECONDS = 5.0, 10.0
 """For each property: while the program is worked on, and at the end."""
@@ -270,6 +276,7 @@ def mend(context: ToolContext) -> dict[str, Any]:
 
 PICTURE, SCANS = "simulation.svg", 200
 """The file of the picture, and how long the run is that it shows."""
+_LARGEST = 1 << 20  # bytes of a program that is shown
 _FORMS = {"html": "verification.html", "md": "verification.md"}
 
 
@@ -303,3 +310,41 @@ def _draw(source: str, entry: str) -> bytes:
         return plot_run(simulate_at_random(source, entry, SCANS))
     except (SourceRefused, MissingProgram, ValueError):
         return b""
+
+
+# What the web view shows of a run.
+
+
+def views(folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
+    """The properties with their verdicts, and the counterexample of the first that is violated, scan by scan: it is
+    proved again, since no journal keeps it."""
+    from chatdev.web.views import RunView  # brings the runner with it, which programs without a run do without
+
+    judged = values.get("plc.judge") or values.get("plc.verify") or {}
+    outcomes = [one for one in judged.get("outcomes") or () if one["asked"]["pattern"] != RUN_TIME]
+    if not outcomes:
+        return
+    rows = [(one["asked"]["description"] or say(_property_of(one)), one["verdict"], one["reason"] or one["vacuous"])
+            for one in outcomes]
+    yield RunView("Properties", table=[("property", "verdict", "why"), *rows])
+    wrong = next((one for one in outcomes if one["verdict"] == "VIOLATED"), None)
+    if wrong is not None:
+        source = read_plain(folder / "software" / ANSWER, _LARGEST).decode("utf-8")
+        yield from _counterexample(source, entry_of(values.get("plc.interface")), _property_of(wrong))
+
+
+def _property_of(outcome: Mapping[str, Any]) -> Property:
+    asked = outcome["asked"]
+    return Property(asked["pattern"], tuple(asked["parameters"]), asked["description"])
+
+
+def _counterexample(source: str, entry: str | None, asked: Property) -> Iterator[RunView]:
+    from chatdev.web.views import RunView
+
+    checked = check_source(source, entry)
+    for outcome in verify_cached(source, checked.entry, (asked,), SECONDS):
+        if outcome.asked == asked and outcome.cycles:
+            run = explain_run(outcome.cycles, source, checked.variables)
+            head = ["variable", *(f"scan {n}, {time} ms" for n, time in enumerate(run.milliseconds, start=1))]
+            rows = [[one.name, *one.values] for one in run.signals]
+            yield RunView("Counterexample", about=say(asked), table=[head, *rows])

@@ -14,4 +14,6 @@ department = Department(
                            "Develop software by proposed processes, and learn from those that worked."),
     },
     mcp={"process_mine": "chatdev.departments.process.mcp_tools:mine"},
+    boards="chatdev.departments.process.mcp_tools:boards",
+    views="chatdev.departments.process.process_company:views",
 )

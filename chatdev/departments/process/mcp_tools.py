@@ -1,8 +1,11 @@
-"""What `chatdev mcp` offers of this department: `process_mine`."""
+"""What `chatdev mcp` offers of this department, `process_mine`; and what `chatdev view` shows of the pool."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -10,6 +13,11 @@ from chatdev.cli.mcp.served import Served
 from chatdev.departments.process.command_options import STARTER_POOL, load_process_company, read_outcomes
 from chatdev.errors import ConfigError
 from chatdev.tools.base import tool
+
+if TYPE_CHECKING:
+    from chatdev.web.views import RunView
+
+_COMPANY = "top"
 
 
 @tool(name="process_mine")
@@ -32,7 +40,7 @@ def mine(served: Served, *,
 
     if pool != STARTER_POOL and ledger is None:
         raise ConfigError(f"ledger: the pool {pool!r} is in a SQLite file; name it")
-    company = load_process_company("top")
+    company = load_process_company(_COMPANY)
     outcomes = read_outcomes(company, str(served.find(ledger)) if ledger else "", pool)
     entries = count_outcomes(outcomes)
     model = mine_pool(entries, least, noise)
@@ -43,3 +51,29 @@ def mine(served: Served, *,
     return {"model": to_plain(model), "tree": str(model), "description": describe(model, company.default),
             **quality._asdict(), **measure_size(model)._asdict(), "outcomes": len(outcomes),
             **({"bpmn": write_bpmn(draw_flow(model), company.config.company)} if bpmn else {})}
+
+
+def boards(studies: Path) -> Iterator[RunView]:
+    """The pool of the company `top` in the ledger of the studies, or else the one that comes with it: its instances,
+    how often each succeeded, and the process model of those that did."""
+    from chatdev.departments.process.flow_graph import draw_flow, draw_picture
+    from chatdev.departments.process.instances import format_instance
+    from chatdev.departments.process.pool import LEAST_SUCCESS, count_outcomes
+    from chatdev.departments.process.process_company import mine_pool
+    from chatdev.departments.process.process_tree import describe
+    from chatdev.web.views import RunView
+
+    company, ledger, name, outcomes = load_process_company(_COMPANY), studies / "ledger.sqlite", _COMPANY, list[Any]()
+    if ledger.is_file():
+        with suppress(ConfigError):  # there is a ledger, and no such pool in it
+            outcomes = read_outcomes(company, str(ledger), name)
+    if not outcomes:
+        name, outcomes = STARTER_POOL, read_outcomes(company, "", STARTER_POOL)
+    entries = count_outcomes(outcomes)
+    rows = [(format_instance(one.instance), str(one.frequency), str(one.successes), f"{one.success_rate:.0%}")
+            for one in entries]
+    yield RunView(f"The pool {name!r} of processes", about=f"{len(outcomes)} runs by {len(entries)} processes.",
+                  table=[("process", "runs", "successes", "success"), *rows])
+    if model := mine_pool(entries, LEAST_SUCCESS):
+        yield RunView("The process model of those that succeed", picture=draw_picture(draw_flow(model), "svg"),
+                      text=describe(model, company.default), about=str(model))

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chatdev.config.load import is_installed, load_company
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig, ProcessStep, names_written
+from chatdev.departments.process.flow_graph import draw_flow, draw_picture
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.instances import (
     MOST_PHASES,
@@ -36,6 +38,9 @@ from chatdev.errors import ConfigError, ToolError, WorkspaceError
 from chatdev.paths import bundled_folder
 from chatdev.plain_values import load_json
 from chatdev.tools.base import PlaceInput, ToolContext, Verdict, tool
+
+if TYPE_CHECKING:
+    from chatdev.web.views import RunView
 
 STARTER = "starter.json"
 """In a company's folder: the pool that it comes with."""
@@ -228,7 +233,7 @@ def check_pool(place: str, company: CompanyConfig) -> None:
     _read_pool(place, ProcessCompany.of(company).default)
 
 
-@tool(reads=(), places={"pool": PlaceInput(DEFAULT_POOL, check_pool)})
+@tool(reads=(), pure=True, places={"pool": PlaceInput(DEFAULT_POOL, check_pool)})
 def recall(context: ToolContext) -> dict[str, Any]:
     """Gather what is known of processes: the input `experience`, else the user's pool, else the one that the company
     comes with, else its author's examples.
@@ -267,7 +272,7 @@ def check(context: ToolContext) -> Verdict:
                    {"instance": list(instance), "refused": [*before, refused] if faults else before})
 
 
-@tool(reads=("proposal?",))
+@tool(reads=("proposal?",), pure=True)
 def choose(context: ToolContext) -> list[str]:
     """Choose the process that is run: the input `process`, else what was proposed if that can be run, else the default
     one. A given process that cannot be run is an error."""
@@ -278,7 +283,7 @@ def choose(context: ToolContext) -> list[str]:
             raise ToolError(f"the input `process` cannot be run: {'; '.join(fault.describe() for fault in faults)}")
         return list(instance)
     proposal = context.values.get("proposal") or {}
-    return list(proposal["instance"] if proposal.get("passed") else company.default)
+    return list((proposal.get("passed") and proposal.get("instance")) or company.default)
 
 
 def _company(context: ToolContext) -> ProcessCompany:
@@ -314,3 +319,19 @@ def _read_pool(place: str, phases: Sequence[str]) -> list[InstanceOutcome]:
     if not (url and name):
         raise ConfigError(f"the input `pool` is {place!r:.200}; write it as FILE#NAME, e.g. {DEFAULT_POOL}")
     return find_outcomes(url, name, phases) or []
+
+
+def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
+    """What the web view shows: the process that was chosen, and what the agents were shown of the pool: instances that
+    worked before, and their model in words."""
+    from chatdev.web.views import RunView  # brings the runner with it, which programs without a run do without
+
+    if instance := values.get("process.choose"):
+        tree = mine({tuple(map(str, instance)): 1})
+        yield RunView("The process of this run", picture=draw_picture(draw_flow(tree), "svg"), about=str(tree))
+    recalled = values.get("process.recall") or {}
+    if shown := recalled.get("instances"):
+        yield RunView("Processes that the agents were shown", about=str(recalled.get("origin") or ""),
+                      table=[("process",), *((str(one),) for one in shown)])
+    if text := recalled.get("text"):
+        yield RunView("The process model that the agents were shown", text=str(text))

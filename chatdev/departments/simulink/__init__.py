@@ -33,4 +33,5 @@ department = Department(
     },
     columns="chatdev.departments.simulink.evaluation:COLUMNS",
     checks="chatdev.departments.simulink.execute:matlab_probes",
+    views="chatdev.departments.simulink.company_tools:views",
 )

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chatdev.departments.simulink.agreement import (
     agreed_model,
@@ -38,6 +38,9 @@ from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
 from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 
+if TYPE_CHECKING:
+    from chatdev.web.views import RunView
+
 PROGRAM_FILE, PICTURE_FILE, REPORT_FILE = "build_model.py", "model.svg", "report.md"
 WORDING = Path(__file__).with_name("wording")
 _SOURCES = ("picture", "task", "explanation", "list", "model")
@@ -46,7 +49,7 @@ WRITERS = ("builder", "agents", "tool")
 _MOST = 30  # differences that agents read
 
 
-@tool(name="simulink.given")
+@tool(name="simulink.given", pure=True)
 def read_inputs(context: ToolContext) -> dict[str, Any]:
     """Read what the user hands in beside a picture and words: `investigation` of a model or a list of blocks with
     connections, `model` (the text form of the model that is to be changed), `blocks` of a list without connections.
@@ -71,7 +74,7 @@ def read_inputs(context: ToolContext) -> dict[str, Any]:
     return found
 
 
-@tool()
+@tool(pure=True)
 def guide(context: ToolContext) -> dict[str, Any]:
     """What agents need to know: `names` of all blocks (with their looks where there is a picture), and the `functions`
     and the shape of a `program` that builds a model."""
@@ -81,7 +84,7 @@ def guide(context: ToolContext) -> dict[str, Any]:
             "program": render_file(folder / "program.j2", model="model_name")}
 
 
-@tool(reads=("seen?", "given?"), name="simulink.requested")
+@tool(reads=("seen?", "given?"), name="simulink.requested", pure=True)
 def list_requested(context: ToolContext) -> list[dict[str, Any]]:
     """The blocks that are to be described: those that were seen, those of the user's list or model. Ends the run where
     the picture shows no block diagram."""
@@ -121,7 +124,7 @@ def investigation(context: ToolContext) -> Any:
     return settle(found[0]) if found else {}
 
 
-@tool(reads=("investigation",))
+@tool(reads=("investigation",), pure=True)
 def describe(context: ToolContext) -> str:
     """What is known of the blocks of the investigation."""
     blocks = context.values["investigation"].get("blocks") or []
@@ -291,3 +294,27 @@ def _meaning(block: DiagramBlock | None) -> tuple[str, dict[str, str]] | None:
 
 def _write(name: str, block: DiagramBlock) -> str:
     return f"{name} is {block.type}" + (f" with {dict(block.parameters)}" if block.parameters else "")
+
+
+def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
+    """What the web view shows: the block diagram that was delivered, or else what the agents agreed on; and in what it
+    differs from the given one."""
+    from chatdev.web.views import RunView  # brings the runner with it, which programs without a run do without
+
+    files = (values.get("simulink.deliver") or {}).get("files") or {}
+    agreed = values.get("simulink.investigation")
+    if text := files.get(MODEL_FILE):
+        yield _diagram_view("The model", Diagram.parse(text, MODEL_FILE))
+    elif agreed:
+        yield _diagram_view("What the agents agreed on", place(agreed_model(agreed, None)))
+    judged = values.get("simulink.judge") or {}
+    if differences := judged.get("differences"):
+        rows = [(str(one),) for one in differences]
+        yield RunView("Differences from what was agreed on", table=[("difference",), *rows])
+
+
+def _diagram_view(title: str, model: Diagram) -> RunView:
+    from chatdev.web.views import RunView
+
+    size = f"{len(model.blocks)} blocks, {len(model.wires)} connections"
+    return RunView(title, picture=draw(model).encode(), about=size)

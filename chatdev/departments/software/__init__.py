@@ -24,6 +24,8 @@ department = Department(
         "software.use": "chatdev.departments.software.run:use",
     },
     commands={
+        "import": Command("chatdev.departments.software.legacy.import_command:command",
+                          "Turn a company of ChatDev 1.x into one of ours."),
         "play": Command("chatdev.departments.software.play_command:command",
                         "Start finished software in the sandbox."),
     },

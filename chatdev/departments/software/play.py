@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from chatdev.departments.software.toolchains.toolchain import toolchain_of
+from chatdev.errors import WorkspaceError
 from chatdev.packages.supply import Supply
 from chatdev.paths import expand_home
+from chatdev.plain_values import load_json
 from chatdev.sandbox.base import Binding, Execution, Sandbox
 from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.workspace.file_tree import read_tree, require_folder
+from chatdev.workspace.file_tree import (
+    explain_os_errors,
+    read_software_file,
+    read_tree,
+    require_folder,
+    write_file,
+    write_tree,
+)
 from chatdev.workspace.languages import page_entry
 
+DATA = "play"
+"""The folder of a run in which its software works when a person starts it."""
+_SHIPPED = "played.json"  # beside the journal
 _SCREEN = Path("/tmp/.X11-unix")
 
 
-def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: Supply | None = None) -> Execution:
-    """Start the software of a run folder (or of any folder) on a copy, until the person ends it.
+def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: Supply | None = None, *,
+         fresh: bool = False) -> Execution:
+    """Start the software of a run folder (or of any folder) until the person ends it.
 
-    What the program writes is gone afterwards. With DISPLAY set, its windows open on the user's screen: the program
-    then sees the X server's socket and cookie, and whatever X lets its clients see. Raises ToolError when it cannot
-    be started.
+    It works in a folder of its run that is kept until the next start; where it is `fresh`, no run's, or nothing can be
+    written there, on a copy that is gone afterwards. With DISPLAY set, its windows open on the user's screen: the
+    program then sees the X server's socket and cookie, and whatever X lets its clients see. Raises ToolError when it
+    cannot be started.
     """
     source = _software_folder(folder)
     files = read_tree(source)
@@ -32,11 +49,52 @@ def play(folder: Path, sandbox: Sandbox, arguments: Sequence[str] = (), supply: 
         run_folder = folder / "run" if (folder / "run").is_dir() else Path(scratch)
         require_folder(run_folder)
         context = ToolContext(files, {}, {}, sandbox, run_folder, Path(scratch), (supply or Supply()).options)
-        with throwaway_copy(context.scratch, files) as copy:
+        kept = not fresh and source != folder and os.access(folder, os.W_OK)
+        with _lasting_copy(folder, files) if kept else throwaway_copy(context.scratch, files) as copy:
             job = toolchain_of(context).play(copy, source)
             bindings, env = _screen()
             return sandbox.run(replace(job, argv=[*job.argv, *arguments], env={**job.env, **env},
                                        bindings=(*job.bindings, *bindings), interactive=True))
+
+
+def data_folder(folder: Path) -> Path | None:
+    """Where the software of a run folder has worked before; None where it has not."""
+    kept = folder / DATA
+    return kept if kept.is_dir() and _software_folder(folder) != folder else None
+
+
+@contextmanager
+def _lasting_copy(folder: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
+    """The folder in which the software works at each of its starts. A file that the program changed stays as the
+    program left it; the others are those of the software. Raises WorkspaceError."""
+    kept, record = (folder / DATA).absolute(), folder / "run"
+    with explain_os_errors("make", kept):
+        kept.mkdir(exist_ok=True)
+    require_folder(kept)
+    shipped = _last_digests(record / _SHIPPED)
+    write_tree(kept, {path: data for path, data in files.items() if not _is_programs(kept / path, shipped.get(path))})
+    digests = {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
+    write_file(record, _SHIPPED, json.dumps(digests).encode())
+    yield kept
+
+
+def _last_digests(record: Path) -> dict[str, str]:
+    """Digests of the software's files as they were put there last; empty where the record cannot be read."""
+    try:
+        found = load_json(read_software_file(record).decode())
+    except (OSError, ValueError, WorkspaceError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_programs(path: Path, digest: str | None) -> bool:
+    """Whether the program wrote this file since the software's was put there."""
+    try:
+        return digest is not None and hashlib.sha256(read_software_file(path)).hexdigest() != digest
+    except WorkspaceError:
+        return True  # it grew
+    except OSError:
+        return False
 
 
 def page_of(folder: Path) -> Path | None:

@@ -44,13 +44,13 @@ class _Languages(BaseModel):
     otherwise: dict[str, str]
 
 
-@tool()
+@tool(pure=True)
 def modality(ctx: ToolContext) -> str:
     """Say which kind of product the task asks for, such as `Command-line application`; empty when it is not certain."""
     return kind_wanted(_task_of(ctx))
 
 
-@tool(reads=("modality?",))
+@tool(reads=("modality?",), pure=True)
 def language(ctx: ToolContext) -> str:
     """Say which programming language the task names, or which one is usual for this kind of product where it names
     none; empty when that is not certain."""

@@ -41,7 +41,7 @@ _PICTURE = "screenshot.png"
 _FOR_EXAMPLES, _FOR_COMMANDS = 3.0, 4.0  # added for examples that hold, and where there are none for commands that work
 
 
-@tool(reads=("software",), name="software.given")
+@tool(reads=("software",), name="software.given", sample={"version": "", "missing": [], "notes": []})
 def prior_faults(context: ToolContext) -> dict[str, Any]:
     """What is so of software that is there before the run, and no fault of it afterwards: the names of its own tests
     that `failed`, and of the modules that are `missing`; and by which `version` it is known again."""

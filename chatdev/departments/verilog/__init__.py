@@ -43,6 +43,7 @@ department = Department(
     },
     columns="chatdev.departments.verilog.verilogeval:COLUMNS",
     checks="chatdev.departments.verilog.doctor:probes",
+    views="chatdev.departments.verilog.mismatch:views",
 )
 
 

@@ -307,7 +307,7 @@ _MOST_QUOTED = 3  # messages of the compiler that are shown
 _UNJUDGED = frozenset({"matches", "no_report"})  # a bench without a report judges nobody, and says so
 
 
-@tool(name="verilog.bench")
+@tool(name="verilog.bench", sample={"top": "TopModule", "given": {}, "data": [], "reference": "", "notes": []})
 def check_bench(context: ToolContext) -> dict[str, Any]:
     """What is to be written: the module's name (`top`), the sources that come with it (`given`, by path), the names of
     other files (`data`), and how the simulation of the reference in the answer's place went (`reference`): "matches",

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import accumulate, chain, islice
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -32,6 +33,9 @@ from chatdev.departments.verilog.waveform.picture import draw_diagram, render_ta
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.tools.base import ToolArgumentsError, ToolContext, Verdict, throwaway_copy, tool
 from chatdev.workspace.file_tree import write_file
+
+if TYPE_CHECKING:
+    from chatdev.web.views import RunView
 
 # Which outputs were wrong, when, and in which bits: what the bench reports, with the waveform.
 
@@ -392,3 +396,14 @@ def _window(names: list[str], waves: Waves, mismatch: int | None) -> tuple[int, 
     rows = waves.rows_before(names, mismatch, _BEFORE)
     start = rows[0].time if rows else 0
     return start, mismatch + max(1, (mismatch - start) // 8)
+
+
+def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
+    """What the web view shows beside the waveforms: which outputs are wrong in the test bench, and since when."""
+    from chatdev.web.views import RunView  # brings the runner with it, which programs without a run do without
+
+    judged = values.get("verilog.judge") or values.get("verilog.simulate") or {}
+    if outputs := judged.get("outputs"):
+        rows = [(name, str(one["count"]), str(one["first_time"])) for name, one in outputs.items()]
+        yield RunView("Outputs with mismatches", table=[("output", "mismatches", "first at time"), *rows],
+                      about=f"{judged['mismatches']} of {judged['samples']} samples do not match.")

@@ -261,7 +261,7 @@ _NEAR, _FEWEST = 0.6, 2  # share of the shorter text's words that are the same, 
 _NUMBERED = re.compile(r"\s*(?:(?:sub[\s_-]?)?task[\s_#-]*(\S+?)|(\S+?)[.:)])(?:[.:)\s]|$)", re.IGNORECASE)
 
 
-@tool(reads=("plan", "extraction", "links?"))
+@tool(reads=("plan", "extraction", "links?"), pure=True)
 def relate(context: ToolContext) -> dict[str, Any]:
     """Relate the plan's sub-tasks with the signals, transitions and examples of the specification.
 
@@ -293,7 +293,7 @@ def retrieve(
     return _report_on(task, hops, context)
 
 
-@tool(reads=("graph", "subtask"), name="verilog.related")
+@tool(reads=("graph", "subtask"), name="verilog.related", pure=True)
 def look_around(context: ToolContext) -> str:
     """The same of the sub-task that a `foreach` is at, as far as the other signals of its transitions and examples."""
     subtask = context.values.get("subtask")

@@ -42,7 +42,7 @@ _RANGE = re.compile(r"\[\s*(\d{1,9})\s*:\s*(\d{1,9})\s*\]")
 _DIRECTIONS = {"in": "input", "out": "output", "inout": "inout"}
 
 
-@tool(reads=("said_ports?",))
+@tool(reads=("said_ports?",), pure=True)
 def ports(context: ToolContext) -> list[dict[str, Any]]:
     """The ports of the module: `direction`, `name`, `width` as it is written, whether that is `certain`, and `source`:
     those that the specification lists, then those that only the bench connects, without a direction and with a `note`

@@ -5,16 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from typing import Any
 
 from chatdev.engine.budget import count_noun
-from chatdev.evaluation.reporting.study_results import LEVEL, RESAMPLES, MeanEstimate, Results
+from chatdev.evaluation.reporting.study_results import FEWEST, LEVEL, RESAMPLES, MeanEstimate, Results
 from chatdev.version import __version__
 
 _LISTED = 10  # failed jobs
+_WIDEST = 100  # columns of a table
+_NAME = 34  # columns of the names at its left
 _MANY = 4  # variants, from which on only differences from the first are shown
 
 
@@ -61,15 +64,15 @@ def _means(results: Results) -> str:
         tasks = results.count_tasks(name)
         lines.append([name, str(results.count(name)), *(
             format_interval(one) + (f" of {one.n}" if one.n not in (0, tasks) else "") for one in found.values())])
-    return f"{_table(lines)}\n{floor_sentence(results)}".rstrip()
+    return f"{table_text(lines)}\n{floor_sentence(results)}".rstrip()
 
 
 def floor_sentence(results: Results) -> str:
     """What the figures of hidden tests begin from; empty where no refusals were counted."""
     floor = results.floor
     return "" if floor is None else (
-        f"A program that only refuses passes {floor.passed:.3f} of the checks of these tasks. As a refusal counts only "
-        f"where the example passes, its acceptance is {floor.acceptance:.3f}.")
+        f"A program that rejects everything would pass {floor.passed:.1%} of these checks; its acceptance is "
+        f"{floor.acceptance:.3f}, because error checks count only after the example passes.")
 
 
 def _costs(results: Results) -> str:
@@ -79,7 +82,7 @@ def _costs(results: Results) -> str:
         found = results.estimates(name, metrics=statistics)
         lines.append([name, *(format_mean(found[metric].mean, metric) for metric in statistics),
                       *([format_mean(results.tokens_per(name), "tokens")] if per else [])])
-    return _table(lines)
+    return table_text(lines)
 
 
 def _division(results: Results, field: str, metric: str) -> str:
@@ -89,7 +92,7 @@ def _division(results: Results, field: str, metric: str) -> str:
     for name in results.variants:
         found = [results.estimates(name, part, [metric], field)[metric] for part in parts]
         lines.append([name, *("–" if one.mean is None else f"{one.mean:.3f} ({one.n})" for one in found)])
-    return _table(lines)
+    return table_text(lines)
 
 
 def _differences(results: Results) -> str:
@@ -100,10 +103,11 @@ def _differences(results: Results) -> str:
         mark = " *" if found.estimate.is_clear else ""
         lines.append([f"{found.variant} − {found.against}", found.metric, str(found.estimate.n),
                       format_interval(found.estimate) + mark, *map(str, (found.better, found.equal, found.worse))])
-    note = "* 0 lies outside the interval; intervals are not corrected for the number of comparisons."
+    note = ("* 0 lies outside the interval; intervals are not corrected for the number of comparisons.\n"
+            f"No star under {FEWEST} tasks, nor where all differences are equal.")
     if len(results.variants) > _MANY:
         note += f"\nOnly differences from {results.variants[0]}; --format html and json have all."
-    return f"{_table(lines)}\n{note}" if len(lines) > 1 else ""
+    return f"{table_text(lines)}\n{note}" if len(lines) > 1 else ""
 
 
 def _failures(results: Results) -> str:
@@ -114,7 +118,25 @@ def _failures(results: Results) -> str:
     return "\n".join(["Failed jobs, not counted above:", *lines])
 
 
-def _table(lines: Sequence[Sequence[str]]) -> str:
+def table_text(lines: Sequence[Sequence[str]]) -> str:
+    """The lines as a table, or as several with the same first column where one would be wider than a page."""
+    lines = [row for line in lines for row in _rows(line)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    parts, first, room = [], 1, _WIDEST - widths[0]
+    for end in range(2, len(widths) + 1):
+        if end == len(widths) or sum(widths[first:end + 1]) + 2 * (end + 1 - first) > room:
+            parts.append(_one_table([[line[0], *line[first:end]] for line in lines]))
+            first = end
+    return "\n\n".join(parts)
+
+
+def _rows(line: Sequence[str]) -> list[list[str]]:
+    """The line, with more below it where its first cell is too long."""
+    names = textwrap.wrap(line[0], _NAME, break_on_hyphens=False) or [""]
+    return [[names[0], *line[1:]], *([f"  {name}", *[""] * (len(line) - 1)] for name in names[1:])]
+
+
+def _one_table(lines: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     shown = ["  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width
                                                    in zip(line[1:], widths[1:], strict=True))]).rstrip()

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from chatdev.engine.budget import count_noun
 from chatdev.evaluation import plots
 from chatdev.evaluation.reporting.formats import floor_sentence, format_interval, format_mean
-from chatdev.evaluation.reporting.study_results import LEVEL, RESAMPLES, Difference, MeanEstimate, Results
+from chatdev.evaluation.reporting.study_results import FEWEST, LEVEL, RESAMPLES, Difference, MeanEstimate, Results
 
 _PUBLISHED = (("GPT-Engineer", 0.1419), ("MetaGPT", 0.1523), ("ChatDev", 0.3953))  # ChatDev, ACL 2024, table 1
 
@@ -101,7 +101,7 @@ def _comparison_cell(forth: Difference | None, back: Difference | None, largest:
         return Cell("")
     mean = one.estimate.mean * (1 if forth else -1)
     text = (f"{mean:+.3f}".replace("-", "−") if mean else "0") + (" *" if one.estimate.is_clear else "")
-    kind = "more" if mean > 0 else "less" if mean < 0 else ""
+    kind = "" if not mean or one.estimate.n < FEWEST else "more" if mean > 0 else "less"
     return Cell(text, count_noun(one.estimate.n, "task"), round(abs(mean) / largest, 3), kind)
 
 

@@ -233,6 +233,10 @@ LEVEL = 0.95
 _AT_A_TIME = 250  # resamples in memory together
 
 
+FEWEST = 6
+"""Tasks below which no difference is called clear."""
+
+
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
     """The mean of `n` values and the ends of its confidence interval; None without values, the ends None when there
@@ -245,8 +249,11 @@ class MeanEstimate:
 
     @property
     def is_clear(self) -> bool:
-        """Whether 0 lies outside the interval."""
-        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+        """Whether 0 lies outside the interval, and that says something: of few tasks, or of equal values, resampling
+        knows no spread."""
+        if self.low is None or self.high is None or self.n < FEWEST or self.low == self.high:
+            return False
+        return not self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,16 @@ from chatdev.sandbox.kinds import find_sandbox
 
 pytestmark = pytest.mark.tool
 
+TODO = """import json, sys
+from pathlib import Path
+file = Path("todo.json")
+entries = json.loads(file.read_text())
+if sys.argv[1] == "add":
+    file.write_text(json.dumps([*entries, sys.argv[2]]))
+else:
+    print(entries, sys.argv[1:])
+"""
+
 _PLAY = """
 import sys
 from pathlib import Path
@@ -92,3 +102,63 @@ def test_of_a_page_the_address_is_shown(tmp_path: Path) -> None:
     (tmp_path / "software" / "index.html").write_text("<p>Hi")
     done = CliRunner().invoke(command_line, ["play", str(tmp_path)])
     assert (done.exit_code, done.stdout) == (0, f"open it in a browser: file://{tmp_path}/software/index.html\n")
+
+
+@pytest.fixture
+def todo_list(tmp_path: Path) -> Path:
+    """A run folder whose software keeps its entries in a file that comes with it."""
+    for name in ("software", "run"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "software" / "main.py").write_text(TODO)
+    (tmp_path / "software" / "todo.json").write_text("[]")
+    return tmp_path
+
+
+def started(folder: Path, *arguments: str) -> str:
+    """What `chatdev play` prints, which must succeed."""
+    done = subprocess.run([sys.executable, "-m", "chatdev", "play", str(folder), *arguments], text=True,
+                          capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_to_do_list_keeps_its_entries_between_starts(todo_list: Path) -> None:
+    started(todo_list, "add", "milk")
+    started(todo_list, "--", "add", "eggs")
+    assert started(todo_list, "--", "list") == "['milk', 'eggs'] ['list']\n"
+    assert started(todo_list, "list", "--", "x") == "['milk', 'eggs'] ['list', '--', 'x']\n"
+    assert (todo_list / "software" / "todo.json").read_text() == "[]"
+    assert {path.name for path in (todo_list / "software").iterdir()} == {"main.py", "todo.json"}
+
+
+def test_a_fresh_start_knows_nothing_and_leaves_nothing(todo_list: Path) -> None:
+    started(todo_list, "add", "milk")
+    fresh = ["play", "--fresh", str(todo_list)]
+    done = subprocess.run([sys.executable, "-m", "chatdev", *fresh, "list"], text=True, capture_output=True, check=True)
+    assert done.stdout == "[] ['list']\n"
+    assert started(todo_list, "list") == "['milk'] ['list']\n"
+
+
+def test_a_new_version_of_the_program_works_with_the_old_entries(todo_list: Path) -> None:
+    started(todo_list, "add", "milk")
+    (todo_list / "software" / "main.py").write_text(TODO.replace("print(", "print('new:', "))
+    (todo_list / "software" / "todo.json").write_text('["delivered"]')
+    assert started(todo_list, "list") == "new: ['milk'] ['list']\n"
+
+
+def test_links_in_the_kept_folder_lead_nowhere(todo_list: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    mine = tmp_path_factory.mktemp("mine")
+    (mine / "main.py").write_text("print('mine')")
+    (todo_list / "play").mkdir()
+    (todo_list / "play" / "main.py").symlink_to(mine / "main.py")
+    assert started(todo_list, "list") == "[] ['list']\n"
+    assert (mine / "main.py").read_text() == "print('mine')"
+    (todo_list / "run" / "played.json").write_text("[")
+    assert started(todo_list, "list") == "[] ['list']\n", "a record that cannot be read counts as none"
+    for path in (todo_list / "play").iterdir():
+        path.unlink()
+    (todo_list / "play").rmdir()
+    (todo_list / "play").symlink_to(mine)
+    done = CliRunner().invoke(command_line, ["play", str(todo_list), "list"])
+    assert done.exit_code == 5
+    assert (mine / "main.py").read_text() == "print('mine')"

@@ -20,9 +20,9 @@ from chatdev.departments.software.evaluation.quality import METRICS, PAPER
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import STATISTICS
 from chatdev.evaluation.plots import draw_differences
-from chatdev.evaluation.reporting.formats import as_csv, as_json, as_text
+from chatdev.evaluation.reporting.formats import as_csv, as_json, as_text, table_text
 from chatdev.evaluation.reporting.page import as_page
-from chatdev.evaluation.reporting.study_results import FailedJob, Results
+from chatdev.evaluation.reporting.study_results import FailedJob, Results, estimate
 
 HOSTILE = "<script>alert('$x^2$')</script>"
 AREAS = ("Game", "Work")
@@ -93,10 +93,11 @@ def test_the_text_says_it_all(results: Results) -> None:
     assert "model: small\nconsistency by: lexical" in text
     assert re.search(r"plain +6 +0\.250 \[0\.\d{3}, 0\.\d{3}\]", text)
     assert "of 3" in text
-    assert re.search(r"− plain +quality +4 +0\.250 \[0\.250, 0\.250\] \* +4 +0 +0", text)
+    assert re.search(r"quality +4 +0\.250 \[0\.250, 0\.250\] +4 +0 +0", text), "4 equal differences are no clear one"
     assert re.search(r"Quality by area +Game +Work", text)
     assert f"{HOSTILE}/4 (tries: 1): ModelUnavailable" in text
-    assert max(map(len, text.splitlines())) < 220
+    tables = text.partition("Failed jobs")[0]
+    assert max(map(len, tables.splitlines())) <= 100
 
 
 def test_the_csv_has_a_line_for_every_run_and_failed_job(results: Results) -> None:
@@ -190,12 +191,13 @@ def test_easy_tasks_are_divided_by_way_and_layout_too(tmp_path: Path) -> None:
 def test_the_floor_is_what_a_program_gets_that_only_refuses(tmp_path: Path) -> None:
     rows = [row("one", n, 0.5, checks=4, refusals=n) for n in (0, 1, 2)]
     rows.append(row("one", 1, 0, checks=1, refusals=0))  # nothing was delivered
-    sentence = "A program that only refuses passes 0.250 of the checks of these tasks."
+    sentence = "A program that rejects everything would pass 25.0% of these checks;"
     results = Results("easy", rows, [], ["one"])
-    assert f"{sentence} As a refusal counts only where the example passes, its acceptance is 0.000." in as_text(results)
+    assert f"{sentence} its acceptance is 0.000, because error checks count only after the example passes." in \
+        as_text(results)
     assert sentence in as_page(results, tmp_path, tmp_path / "report.html")
     assert json.loads(as_json(results))["floor"] == {"passed": 0.25, "acceptance": 0}
-    assert "only refuses" not in as_text(Results("old", [row("one", 1, 0.5)], [], ["one"]))
+    assert "rejects everything" not in as_text(Results("old", [row("one", 1, 0.5)], [], ["one"]))
 
 
 def test_of_many_failed_jobs_the_text_lists_some(tmp_path: Path) -> None:
@@ -230,3 +232,19 @@ def test_one_variant_and_one_run_are_enough(tmp_path: Path) -> None:
     page = as_page(results, tmp_path, tmp_path / "report.html")
     assert "Who is better" not in page
     assert "Where does it work" not in page
+
+
+@pytest.mark.parametrize(("values", "clear"), [
+    ([0.25] * 4, False), ([0.2, 0.3, 0.25, 0.2, 0.3], False), ([0.2, 0.3, 0.25, 0.2, 0.3, 0.3], True),
+    ([0.25] * 9, False), ([-0.002, -0.002], False), ([0.2, -0.3, 0.25, -0.2, 0.3, 0.1], False)])
+def test_few_tasks_or_equal_values_make_no_difference_clear(values: list[float], clear: bool) -> None:
+    assert estimate(values).is_clear == clear
+
+
+def test_a_table_of_many_columns_becomes_several(results: Results) -> None:
+    lines = [["Means", *(f"metric {n}" for n in range(20))],
+             ["a variant with a long name " * 4, *["0.395 [0.312, 0.478]"] * 20], ["b", *map(str, range(20))]]
+    shown = table_text(lines).splitlines()
+    assert max(map(len, shown)) <= 100
+    assert sum(line.startswith("Means") for line in shown) == sum(line.startswith("b ") for line in shown) == 10
+    assert [number for line in shown if line.startswith("b ") for number in line.split()[1:]] == [*map(str, range(20))]

@@ -124,7 +124,7 @@ class _Sources(BaseModel):
                     yield next(captures(self.part, name), name) if self.part else name
 
 
-@tool(reads=("software",))
+@tool(reads=("software",), pure=True)
 def packages(ctx: ToolContext) -> dict[str, Any]:
     """Name the packages that the program needs from outside its language, and the file that says so.
 

@@ -51,7 +51,7 @@ class Plan:
         return (*self.cases, *((self.own,) if self.own else ()), *self.reading.plain_refusals)
 
 
-@tool(reads=("task?", "examples?", "checks?"))
+@tool(reads=("task?", "examples?", "checks?"), pure=True)
 def examples(context: ToolContext) -> list[dict[str, Any]]:
     """The examples that the request gives, as cases to try: those that can be read for certain by rule, and those
     among the Tester's `examples` and `checks` that stand there letter by letter.
