@@ -28,7 +28,7 @@ RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a mach
 VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program iverilog
 PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2"]  # and the program dot
-SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib"]  # of the last, the font of pictures
+SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib", "numpy", "scipy>=1.11"]  # plots, and pictures' font
 MCP = ["mcp>=2.3,<3", "anyio", "uvicorn"]
 WEB = ["starlette>=1.10,<2", "uvicorn", "websockets>=13", "python-multipart", "pyte"]
 OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1.45,<2", "protobuf"]

@@ -24,7 +24,7 @@ department = Department(
     },
     commands={
         "simulink": Command("chatdev.departments.simulink.commands:command",
-                            "Check, draw and compare block diagrams, without any model."),
+                            "Check, draw, simulate and compare block diagrams, without any model."),
     },
     mcp={"simulink_check": "chatdev.departments.simulink.commands:check_for_agents"},
     data_sets={

@@ -1,12 +1,15 @@
-"""`chatdev simulink`: models in the text form are checked, drawn and compared, without any language model or MATLAB;
-and `simulink_check` of `chatdev mcp`."""
+"""`chatdev simulink`: models in the text form are checked, drawn, simulated and compared, without any language model or
+MATLAB; and `simulink_check` of `chatdev mcp`."""
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import click
@@ -20,7 +23,7 @@ from chatdev.departments.simulink.checks import check_diagram, check_investigati
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.difference import compare
 from chatdev.departments.simulink.parts import DiagramFinding
-from chatdev.errors import ConfigError
+from chatdev.errors import ConfigError, MissingProgram
 from chatdev.safe_text import escape_json, sanitize
 from chatdev.tools.base import tool
 from chatdev.workspace.file_tree import explain_os_errors
@@ -32,8 +35,8 @@ _json_option = click.option("--json", "is_json", is_flag=True, help="Print one J
 
 @click.group("simulink")
 def command() -> None:
-    """Check, draw and compare block diagrams in their text form (docs/simulink.md). No language model and no MATLAB is
-    needed; FILE may be `-`, standard input."""
+    """Check, draw, simulate and compare block diagrams in their text form (docs/simulink.md). No language model and no
+    MATLAB is needed; FILE may be `-`, standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +207,75 @@ def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
         for line in lines:
             click.echo(click.style(_one_line(line), fg=_COLOURS[line[0]]))
     return int(bool(data))
+
+
+@command.command("run")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv", help="Where the table goes. "
+              "[default: standard output]")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png", help="Where a plot goes.")
+@click.option("--stop", type=float, default=10.0, show_default=True, metavar="SECONDS", help="The end.")
+@click.option("--set", "settings", multiple=True, metavar="BLOCK.PARAMETER=VALUE",
+              help="Another value of a parameter, or NAME=VALUE for a variable of the workspace; repeatable.")
+@click.option("--solver", default="auto", show_default=True, metavar="NAME",
+              help="auto, ode45, ode23, ode15s, discrete, or fixed-step ode1 to ode5.")
+@click.option("--step", type=float, metavar="SECONDS", help="The length of fixed steps.")
+@click.option("--tolerance", type=float, default=1e-3, show_default=True, metavar="NUMBER",
+              help="The relative tolerance of solvers with variable steps.")
+@report_outcome
+def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ...], **options: Any) -> int:
+    """Simulate the model in FILE from 0 s on, and print what its Scopes, outputs and displays get, as CSV: a column for
+    each signal, two rows of one time where something jumps. Exits with 2 if the model cannot be simulated (it says
+    which blocks have no kernel), with 1 if the simulation fails."""
+    simulation = _load_simulation()
+    from chatdev.departments.simulink.simulation import table
+
+    if plot and not table.plot_ending(plot):
+        raise ConfigError(f"--plot: {plot} is neither a .svg nor a .png file; give it one of these endings")
+    given = simulation.Options(stop=options["stop"], solver=options["solver"], step=options["step"],
+                               relative=options["tolerance"])
+    model = Diagram.parse(_read(file), str(file))
+    results = simulation.simulate(model, given, dict(map(_split_setting, settings)), _progress(given.stop))
+    for note in results.notes:
+        click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
+    click.echo(_one_line(f"{model.name}: {results.solver}, {results.steps} steps, {results.events} events"), err=True)
+    if out:
+        with explain_os_errors("write", out), out.open("w", encoding="utf-8", newline="") as target:
+            table.write_csv(results, target)
+    else:
+        text = io.StringIO()
+        table.write_csv(results, text)
+        click.echo(sanitize(text.getvalue()), nl=False)
+    if plot:
+        picture = table.draw_plot(results, table.plot_ending(plot))
+        with explain_os_errors("write", plot):
+            plot.write_bytes(picture)
+    for path in (path for path in (out, plot) if path):
+        click.echo(f"written: {_one_line(str(path))}", err=True)
+    return 0
+
+
+def _load_simulation() -> ModuleType:
+    """What simulates, with numpy, scipy and networkx, which no other command needs."""
+    try:
+        from chatdev.departments.simulink.simulation import solve
+    except ImportError as error:
+        raise MissingProgram(f"simulating needs {error.name}: pip install 'chatdev-chain[simulink]'") from None
+    return solve
+
+
+def _split_setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ConfigError(f"--set: {text!r:.80} sets nothing; write BLOCK.PARAMETER=VALUE")
+    return key.strip(), value.strip()
+
+
+def _progress(stop: float) -> Callable[[float], None] | None:
+    """Tells a person at a terminal how far a long run has come."""
+    if not sys.stderr.isatty():
+        return None
+    return lambda time: click.echo(f"\r{time:g} of {stop:g} s ", nl=False, err=True)
 
 
 @command.command("blocks")

@@ -75,9 +75,11 @@ def test_parameters_that_are_words_have_their_choices() -> None:
                 if len(set(values)) != len(values) or block.parameters[name] in ("on", "off")]
 
 
-def test_a_kernel_is_named_for_blocks_of_signals_only() -> None:
+def test_a_kernel_is_named_for_signals_and_electrical_networks() -> None:
+    networks = ("network", "simulink_ps", "ps_simulink")
     for block in BLOCKS:
-        assert block.sim is None or {port.domain for port in block.ports} <= {"signal"}, block.type
+        own = {"electrical", "ps", "any", "signal"} if block.sim in networks else {"signal"}
+        assert block.sim is None or {port.domain for port in block.ports} <= own, block.type
         assert block.look, block.type
         assert "\n" not in block.principle, block.type
 

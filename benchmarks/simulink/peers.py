@@ -1,0 +1,89 @@
+"""Runs models of the simulation study in pathsim and bdsim; for an interpreter that has them, and not this project.
+
+    python benchmarks/simulink/peers.py < models.json
+
+Prints JSON: of each model and simulator the seconds (least of three runs, building included, imports apart) and the
+last values of the watched blocks, or the error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+TOLERANCE, TIMES = 1e-6, 3
+FUNCTIONS = {"sin": math.sin, "square": lambda u: u * u}
+
+
+def run_pathsim(model: Mapping[str, Any]) -> list[float]:
+    """The last values of the watched blocks."""
+    import numpy
+    from pathsim import Connection, Simulation
+    from pathsim.blocks import Adder, Amplifier, Constant, Function, Integrator, Multiplier, Scope, Source
+    from pathsim.solvers import RKDP54
+
+    makers: dict[str, Callable[[Any], Any]] = {
+        "constant": Constant, "gain": Amplifier, "sum": Adder, "product": lambda _: Multiplier(),
+        "integrator": Integrator, "sine": lambda w: Source(lambda t: numpy.sin(w * t)),
+        "function": lambda name: Function(FUNCTIONS[name] if name != "sin" else numpy.sin)}
+    blocks = {name: makers[kind](value) for name, (kind, value, _) in model["blocks"].items()}
+    lines = [Connection(blocks[source], blocks[name][port]) for name, (_, _, inputs) in model["blocks"].items()
+             for port, source in enumerate(inputs)]
+    scope = Scope()
+    lines += [Connection(blocks[name], scope[port]) for port, name in enumerate(model["watch"])]
+    simulation = Simulation([*blocks.values(), scope], lines, dt=0.01, dt_max=model["stop"] / 50, Solver=RKDP54,
+                            tolerance_lte_rel=TOLERANCE, tolerance_lte_abs=TOLERANCE / 1000, log=False)
+    simulation.run(model["stop"])
+    return [float(row[-1]) for row in scope.read()[1]]
+
+
+def run_bdsim(model: Mapping[str, Any]) -> list[float]:
+    """The last values of the watched blocks."""
+    bd = _BDSIM.blockdiagram()
+    makers: dict[str, Callable[[Any], Any]] = {
+        "constant": bd.CONSTANT, "gain": bd.GAIN, "sum": bd.SUM, "product": lambda _: bd.PROD("**"),
+        "integrator": lambda x0: bd.INTEGRATOR(x0=x0), "sine": lambda w: bd.FUNCTION(lambda t: math.sin(w * t)),
+        "function": lambda name: bd.FUNCTION(FUNCTIONS[name])}
+    blocks = {name: makers[kind](value) for name, (kind, value, _) in model["blocks"].items()}
+    for name, (kind, _, inputs) in model["blocks"].items():
+        for port, source in enumerate(inputs):
+            bd.connect(blocks[source], blocks[name][port])
+        if kind == "sine":
+            bd.connect(bd.TIME(), blocks[name])
+    bd.compile(verbose=False)
+    watch = [blocks[name] for name in model["watch"]]
+    found = _BDSIM.run(bd, T=model["stop"], max_step=model["stop"] / 50, watch=watch,
+                       solver_args={"rtol": TOLERANCE, "atol": TOLERANCE / 1000})
+    return [float(value) for value in found.y[-1]]
+
+
+def measure(run: Callable[[Mapping[str, Any]], list[float]], model: Mapping[str, Any]) -> dict[str, Any]:
+    """Seconds and values, or the error."""
+    seconds, values = math.inf, list[float]()
+    try:
+        for _ in range(TIMES):
+            begin = time.perf_counter()
+            values = run(model)
+            seconds = min(seconds, time.perf_counter() - begin)
+    except Exception as error:  # noqa: BLE001 - whatever a peer raises is its answer
+        return {"error": f"{type(error).__name__}: {error}"[:200]}
+    return {"seconds": seconds, "values": values}
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    given = json.load(sys.stdin)
+    with contextlib.redirect_stdout(io.StringIO()):
+        from bdsim import BDSim
+
+        _BDSIM = BDSim(sysargs=False, graphics=False, progress=False, animation=False, verbose=False, quiet=True)
+        results = {name: {"pathsim": measure(run_pathsim, model), "bdsim": measure(run_bdsim, model)}
+                   for name, model in given.items()}
+    print(json.dumps(results))

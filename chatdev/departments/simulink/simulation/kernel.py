@@ -1,0 +1,336 @@
+"""What a block does when it is simulated: a kernel writes it down in lines of code over scalar variables.
+
+A signal of n elements is n variables, each of which one `Node` computes; so dependencies are known element by element,
+and a model becomes a few flat Python functions (`compile.py`). Names are counted (`v7` a signal's element, `x2` a
+continuous state, `d4` what a block remembers): no text of a model gets into the code, numbers are written as literals.
+
+A node of a continuous block is computed again within a solver's step, one that is `held` only at whole steps; its
+`decide` lines run at whole steps only. There a block sets its mode, which is frozen in between, and a margin, an
+expression that is positive as soon as the mode would be another one, tells the solver where to stop.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
+
+from chatdev.departments.simulink.parts import Part
+from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
+from chatdev.errors import ChatDevError, ConfigError
+
+_VARIABLE = re.compile(r"\bv\d+\b")
+_IN_CHUNKS = 40  # terms of an expression, so that none is nested too deep
+MOST_ELEMENTS = 100_000
+"""Of all signals of a model; more are refused."""
+
+
+class ModelFault(ConfigError):
+    """A model cannot be simulated; nothing has run. `blocks` are those that it is about."""
+
+    def __init__(self, text: str, blocks: Iterable[str] = ()) -> None:
+        super().__init__(text)
+        self.blocks = tuple(blocks)
+
+
+class SimulationFailed(ChatDevError):
+    """A simulation cannot go on at `time` (seconds), for what these `blocks` do."""
+
+    def __init__(self, text: str, blocks: Iterable[str] = (), time: float = 0.0) -> None:
+        super().__init__(text)
+        self.blocks, self.time = tuple(blocks), time
+
+
+class Rate(NamedTuple):
+    """When a block is computed: at `offset`, and every `period` from then on (seconds); CONTINUOUS or CONSTANT."""
+
+    period: Fraction
+    offset: Fraction = Fraction(0)
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether it has hits."""
+        return self.period > 0
+
+    def __str__(self) -> str:
+        if not self.is_discrete:
+            return "continuous" if self == CONTINUOUS else "constant"
+        return f"{float(self.period):g} s" + (f", offset {float(self.offset):g} s" if self.offset else "")
+
+
+CONTINUOUS, CONSTANT = Rate(Fraction(0)), Rate(Fraction(-1))
+
+
+@dataclass(slots=True)
+class Node:
+    """A variable of a block, the expression that gives its value, and what is decided before."""
+
+    block: str
+    target: str
+    expression: str
+    decide: tuple[str, ...]
+    rate: Rate
+    is_held: bool
+
+    def reads(self) -> set[str]:
+        """The variables that must be known before."""
+        return {name for line in (self.expression, *self.decide) for name in _VARIABLE.findall(line)}
+
+
+class TimeEvents(Protocol):
+    """Instants at which a block jumps."""
+
+    def after(self, time: float) -> float:
+        """The first one that is later; inf if there is none."""
+
+
+@dataclass(slots=True)
+class Code:
+    """All that kernels have written of a model. `lines` of the update run behind all outputs, with the rate they belong
+    to; `settled` ones before, at each whole step. `span` is the time simulated, in seconds."""
+
+    nodes: list[Node] = field(default_factory=list)
+    remembered: dict[str, Any] = field(default_factory=dict)
+    states: dict[str, tuple[str, float]] = field(default_factory=dict)
+    derivatives: dict[str, str] = field(default_factory=dict)
+    margins: list[tuple[str, str]] = field(default_factory=list)
+    settled: list[str] = field(default_factory=list)
+    updates: list[tuple[Rate, bool, str]] = field(default_factory=list)
+    objects: dict[str, Any] = field(default_factory=dict)
+    events: list[TimeEvents] = field(default_factory=list)
+    left: list[tuple[str, str]] = field(default_factory=list)
+    longest_step: float = math.inf
+    span: float = 10.0
+    elements: int = 0
+
+    def variable(self) -> str:
+        """A new variable of a signal."""
+        self.elements += 1
+        if self.elements > MOST_ELEMENTS:
+            raise ModelFault(f"the signals have more than {MOST_ELEMENTS} elements; simulate a part of the model")
+        return f"v{self.elements}"
+
+
+def literal(value: float) -> str:
+    """A number as it stands in the code."""
+    if math.isfinite(value):
+        return repr(float(value)) if value >= 0 and math.copysign(1, value) > 0 else f"({float(value)!r})"
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "(-inf)"
+
+
+class Site:
+    """A block while its kernel writes: parameters, inputs, outputs. All its errors are ModelFault and name it."""
+
+    def __init__(self, part: Part, variables: Mapping[str, Values], code: Code) -> None:
+        self.part, self.name, self.code = part, part.name, code
+        self.variables = variables
+        self.network: Any = None
+        self.rate = CONTINUOUS
+        self.inputs: list[tuple[str, ...]] = []
+        self.sources: list[Site | None] = []
+        self.input_widths: list[int | None] = []
+        self.outputs: list[tuple[str, ...]] = []
+        self.input_rates: list[Rate] = []
+        self._values: dict[str, Values] = {}
+
+    def fault(self, message: str) -> ModelFault:
+        """An error that names the block."""
+        return ModelFault(f"{self.part.type} {self.name!r}: {message}", (self.name,))
+
+    def text(self, parameter: str, default: str = "") -> str:
+        """A parameter that is a word."""
+        return self.part.values.get(parameter, default).strip()
+
+    def is_on(self, parameter: str) -> bool:
+        """Whether a parameter is `on`."""
+        return self.text(parameter) == "on"
+
+    def matrix(self, parameter: str) -> Values:
+        """A parameter's value, of which no element is NaN."""
+        if parameter not in self._values:
+            text = self.part.values.get(parameter, "")
+            try:
+                value = value_of(text, self.variables)
+            except ExpressionFault as error:
+                raise self.fault(f"{parameter} is {text[:60]!r}: {error}") from None
+            if any(map(math.isnan, value.ravel().tolist())):
+                raise self.fault(f"{parameter} is {text[:60]!r}, which is not a number (NaN); give a number")
+            self._values[parameter] = value
+        return self._values[parameter]
+
+    def vector(self, parameter: str, may_be_infinite: bool = False) -> list[float]:
+        """A parameter's elements, of which there is one at least."""
+        found = self.matrix(parameter).ravel(order="F").tolist()
+        if not found:
+            raise self.fault(f"{parameter} is empty; give a number")
+        if not may_be_infinite and any(map(math.isinf, found)):
+            raise self.fault(f"{parameter} is infinite; give a finite number")
+        return [float(one) for one in found]
+
+    def number(self, parameter: str, may_be_infinite: bool = False) -> float:
+        """A parameter that is one number."""
+        found = self.vector(parameter, may_be_infinite)
+        if len(found) > 1:
+            raise self.fault(f"{parameter} has {len(found)} elements; give one number")
+        return found[0]
+
+    def whole(self, parameter: str, least: int = 0, most: int = 100_000) -> int:
+        """A parameter that is a whole number within bounds."""
+        found = self.number(parameter)
+        if found != int(found) or not least <= found <= most:
+            raise self.fault(f"{parameter} is {found:g}; give a whole number from {least} to {most}")
+        return int(found)
+
+    def each(self, parameter: str, width: int, may_be_infinite: bool = True) -> list[str]:
+        """A parameter as literals, one for each of `width` elements."""
+        found = self.vector(parameter, may_be_infinite)
+        if len(found) not in (1, width):
+            raise self.fault(f"{parameter} has {len(found)} elements, the signal {width}; give {width} or one")
+        return [literal(one) for one in (found if len(found) == width else found * width)]
+
+    @property
+    def width(self) -> int:
+        """Elements of the first output."""
+        return len(self.outputs[0])
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether it is computed within a solver's steps."""
+        return self.rate == CONTINUOUS
+
+    @property
+    def is_located(self) -> bool:
+        """Whether its mode is frozen within a step, and the instant found at which it changes."""
+        return self.is_continuous and self.text("ZeroCross", "on") != "off"
+
+    @property
+    def period(self) -> float:
+        """Its sample time in seconds. Raises ModelFault where it has none."""
+        if not self.rate.is_discrete:
+            raise self.fault(f"its sample time is {self.rate}, and it needs hits; give it a sample time in seconds")
+        return float(self.rate.period)
+
+    def u(self, port: int = 0, width: int | None = None) -> tuple[str, ...]:
+        """The variables of an input (from 0), a scalar as often as `width` asks for."""
+        found = self.inputs[port]
+        if width is None or len(found) == width:
+            return found
+        if len(found) == 1:
+            return found * width
+        raise self.fault(f"input {port + 1} has {len(found)} elements, where {width} are needed; make the widths equal")
+
+    def scalar(self, port: int = 0) -> str:
+        """The variable of an input of one element."""
+        return self.u(port, 1)[0]
+
+    def wide(self) -> list[tuple[str, ...]]:
+        """All inputs, as wide as the first output."""
+        return [self.u(port, self.width) for port in range(len(self.inputs))]
+
+    def element(self, port: int, number: int, expression: str, decide: Sequence[str] = (), held: bool = False) -> None:
+        """Say what an output's element is."""
+        self.code.nodes.append(Node(self.name, self.outputs[port][number], expression, tuple(decide), self.rate,
+                                    held or not self.is_continuous))
+
+    def put(self, expressions: Iterable[str], port: int = 0, held: bool = False) -> None:
+        """Say what an output is, element by element."""
+        for number, expression in enumerate(expressions):
+            self.element(port, number, expression, held=held)
+
+    def keep(self, initial: Any = 0.0) -> str:
+        """A new variable that the block remembers."""
+        name = f"d{len(self.code.remembered)}"
+        self.code.remembered[name] = initial
+        return name
+
+    def state(self, initial: float) -> str:
+        """A new continuous state."""
+        if not self.is_continuous:
+            raise self.fault(f"it has a continuous state, but its sample time is {self.rate}; leave that out")
+        name = f"x{len(self.code.states)}"
+        self.code.states[name] = (self.name, initial)
+        return name
+
+    def derive(self, state: str, expression: str) -> None:
+        """Say how fast a state changes."""
+        self.code.derivatives[state] = expression
+
+    def margin(self, expression: str) -> None:
+        """Stop where this becomes positive."""
+        self.code.margins.append((self.name, expression))
+
+    def settle(self, line: str) -> None:
+        """Do this at each whole step, when all outputs are known."""
+        self.code.settled.append(line)
+
+    def update(self, line: str, once: bool = False) -> None:
+        """Do this at the end of each of its hits; `once` an instant, however often it is computed there."""
+        self.code.updates.append((self.rate, once, line))
+
+    def thing(self, value: Any) -> str:
+        """A name by which the code can use an object."""
+        name = f"o{len(self.code.objects)}"
+        self.code.objects[name] = value
+        return name
+
+    def jump_at(self, events: TimeEvents) -> None:
+        """Stop at these instants."""
+        self.code.events.append(events)
+
+    def total(self, terms: Sequence[str], operator: str = "+") -> str:
+        """The terms, with an operator between them; long rows in parts."""
+        if len(terms) <= _IN_CHUNKS:
+            return f" {operator} ".join(terms)
+        return self.total([f"({f' {operator} '.join(terms[at:at + _IN_CHUNKS])})"
+                           for at in range(0, len(terms), _IN_CHUNKS)], operator)
+
+
+class Widths(Protocol):
+    """How wide outputs are, None where that is not known yet."""
+
+    def __call__(self, site: Site) -> Sequence[int | None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """How a block is simulated. `widths` of the outputs follow from those of the inputs; `rate` is what it makes of
+    what its inputs have: "inherit", "source" (continuous unless a sample time is given), "continuous", "constant",
+    "hits" (it needs a sample time), or "sink"; `sample_time` is the parameter that may say it."""
+
+    write: Callable[[Site], None]
+    widths: Widths
+    rate: str | Callable[[Site], str]
+    sample_time: str
+
+
+KERNELS: dict[str, Kernel] = {}
+"""All kernels, by the name that the catalogue gives in `sim`."""
+
+
+def elementwise(*parameters: str) -> Widths:
+    """As wide as the widest of the inputs and these parameters."""
+    def widths(site: Site) -> list[int | None]:
+        known = [width for width in site.input_widths if width is not None]
+        known += [len(site.vector(name, may_be_infinite=True)) for name in parameters]
+        return [max(known) if known else None] * max(1, len(site.outputs))
+
+    return widths
+
+
+def scalars(site: Site) -> list[int | None]:
+    """One element each."""
+    return [1] * len(site.outputs)
+
+
+def kernel(name: str, widths: Widths | None = None, *,
+           rate: str | Callable[[Site], str] = "inherit",
+           sample_time: str = "SampleTime") -> Callable[[Callable[[Site], None]], Callable[[Site], None]]:
+    """Enter a kernel under its name in the catalogue."""
+    def enter(write: Callable[[Site], None]) -> Callable[[Site], None]:
+        KERNELS[name] = Kernel(write, widths or elementwise(), rate, sample_time)
+        return write
+
+    return enter

@@ -1,0 +1,409 @@
+"""Simulation of a model: from one stop to the next, where stops are sample hits, jumps of sources and located events.
+
+Within a step all modes are frozen; at its end every block is computed anew in one fixed order, so that whatever happens
+at one instant is one batch. Hits are counted by integers.
+"""
+
+from __future__ import annotations
+
+import math
+import time as clock
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy
+
+from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
+from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
+from chatdev.departments.simulink.simulation.kernel import ModelFault, Rate, SimulationFailed
+from chatdev.departments.simulink.simulation.steps import (
+    FIXED,
+    VARIABLE,
+    Backward,
+    RungeKutta,
+    State,
+    Stateless,
+    Stepper,
+)
+
+SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
+_SAME = 1e-12  # of a time, within which two instants are one
+_MOST_STEPS, _MOST_EVENTS, _MOST_PASSES = 20_000_000, 1_000_000, 100
+_SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
+_DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
+_PARTS = 50  # of the whole time, into which steps divide it at least
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a model is simulated. Times in seconds; `relative` and `absolute` are tolerances (absolute, if None: 1e-6, or
+    a thousandth of the relative one if that is less), `step` the length of fixed steps, `rows` how many samples are
+    kept: of more, every second, fourth, … whole step is."""
+
+    stop: float = 10.0
+    solver: str = "auto"
+    relative: float = 1e-3
+    absolute: float | None = None
+    step: float | None = None
+    longest: float | None = None
+    rows: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a simulation gave: `values[row, column]` of the signals `columns` at `times`; two rows have one time where
+    something jumps. `sinks` are the columns of each recording block, `rates` the blocks' sample times, `every` of how
+    many whole steps one was kept, `events` those located."""
+
+    times: Values
+    values: Values
+    columns: tuple[str, ...]
+    sinks: Mapping[str, tuple[str, ...]]
+    rates: Mapping[str, Rate]
+    notes: tuple[str, ...]
+    solver: str
+    steps: int
+    events: int
+    every: int
+
+    def __getitem__(self, column: str) -> Values:
+        """A signal by its name."""
+        return numpy.asarray(self.values[:, self.columns.index(column)])
+
+
+def set_parameters(model: Diagram, settings: Mapping[str, str]) -> tuple[Diagram, dict[str, Values]]:
+    """The model with other values of `block.parameter`, and the variables of the workspace, which are named without a
+    block. Raises ModelFault."""
+    blocks, variables = dict(model.blocks), dict[str, Values]()
+    for key, value in settings.items():
+        block, dot, parameter = key.rpartition(".")
+        if not dot:
+            try:
+                variables[key] = value_of(value, variables)
+            except ExpressionFault as error:
+                raise ModelFault(f"{key}={value[:60]}: {error}") from None
+        elif block not in blocks:
+            raise ModelFault(f"{key}={value[:60]}: there is no block {block!r}; it has {', '.join([*blocks][:20])}",
+                             [block])
+        else:
+            blocks[block] = replace(blocks[block], parameters={**blocks[block].parameters, parameter: value})
+    return replace(model, blocks=blocks), variables
+
+
+def simulate(model: Diagram, options: Options | None = None, settings: Mapping[str, str] | None = None,
+             progress: Callable[[float], None] | None = None) -> Results:
+    """Simulates a model from 0 to `stop`. `settings` change parameters (`Block.Parameter`) or give variables;
+    `progress` is told the time now and then. Raises ModelFault before anything runs, and SimulationFailed."""
+    options = options or Options()
+    if not (0 < options.stop < math.inf) or not (0 < options.relative < 1) or options.rows < 2:
+        raise ModelFault(f"stop {options.stop:g} s, relative tolerance {options.relative:g}; give a time above 0 and a "
+                         "tolerance between 0 and 1")
+    if options.solver not in SOLVERS:
+        raise ModelFault(f"the solver {options.solver!r} is not known; it is one of {', '.join(SOLVERS)}")
+    for name, value in (("step", options.step), ("longest step", options.longest), ("tolerance", options.absolute)):
+        if value is not None and not 0 < value < math.inf:
+            raise ModelFault(f"the {name} is {value:g}; give a number above 0")
+    changed, variables = set_parameters(model, settings or {})
+    found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
+    return _Run(found, options, progress).run()
+
+
+class _Run:
+    def __init__(self, model: Compiled, options: Options, progress: Callable[[float], None] | None) -> None:
+        self.model, self.options, self._progress = model, options, progress
+        self.solver = options.solver
+        if self.solver == "auto":
+            self.solver = ("ode15s" if model.is_stiff else "ode45") if model.initial else "discrete"
+        if self.solver == "discrete" and model.initial:
+            names = list(dict.fromkeys(model.state_blocks))
+            raise ModelFault("the solver discrete takes no continuous states, and there are some in "
+                             f"{', '.join(map(repr, names[:8]))}; take ode45", names)
+        self._hits = _Hits(model.rates, self._fixed_step(), model)
+        self._times, self._rows = list[float](), list[tuple[float, ...]]()
+        self._every, self._skipped, self._steps, self._events = 1, 0, 0, 0
+        self._looked, self._reached = clock.monotonic(), 0.0
+        self._none_due = (False,) * len(model.rates)
+
+    def _fixed_step(self) -> Fraction | None:
+        if self.solver not in FIXED:
+            return None
+        rates = [part for rate in self.model.rates for part in (rate.period, rate.offset) if part]
+        if self.options.step is not None or not rates:
+            return exact(self.options.step or self.options.stop / _PARTS)
+        return _common_part(rates)
+
+    def run(self) -> Results:
+        """The whole simulation."""
+        try:
+            with numpy.errstate(all="ignore"):
+                if self.solver in FIXED or not self.model.is_continuous:
+                    self._run_hits()
+                else:
+                    self._run_steps()
+        except ValueError as error:
+            raise SimulationFailed(f"{error}; it was seen after {self._times[-1] if self._times else 0:g} s") from None
+        times, values = numpy.array(self._times), numpy.array(self._rows).reshape(len(self._rows), -1)
+        notes = [*self.model.notes]
+        if values.size and not (finite := numpy.isfinite(values)).all():
+            row, column = (int(one) for one in numpy.argwhere(~finite)[0])
+            notes.append(f"{self.model.columns[column]} is {values[row, column]:g} at {times[row]:g} s")
+        return Results(times, values, self.model.columns, self.model.sinks, self.model.block_rates, tuple(notes),
+                       self.solver, self._steps, self._events, self._every)
+
+    # what both ways of running do
+
+    def _record(self, time: float, row: tuple[float, ...], is_needed: bool = False) -> None:
+        """Keeps every so many-th row; both sides of a jump in any case."""
+        self._skipped += 1
+        if self._skipped < self._every and not is_needed:
+            return
+        self._skipped = 0
+        self._times.append(time)
+        self._rows.append(row)
+        if len(self._times) > self.options.rows:
+            self._times, self._rows, self._every = self._times[::2], self._rows[::2], 2 * self._every
+
+    def _count_step(self, time: float) -> None:
+        self._steps += 1
+        if self._steps & 65535 == 0:
+            if time - self._reached < _SLOW * self.options.stop:
+                raise SimulationFailed(
+                    f"the solver's steps become too short: 65536 have brought it from {self._reached:g} to {time:g} s; "
+                    "the model is stiff, or its signals are noise", (), time)
+            self._reached = time
+        if self._steps & 1023 == 0:
+            if self._steps > _MOST_STEPS:
+                raise SimulationFailed(f"more than {_MOST_STEPS} steps have brought it to {time:g} s; give a shorter "
+                                       "stop time, or take --solver ode15s", (), time)
+            if self._progress and clock.monotonic() - self._looked > 0.5:
+                self._looked = clock.monotonic()
+                self._progress(time)
+
+    # steps of given length: sampled models, and fixed-step solvers
+
+    def _run_hits(self) -> None:
+        model, major = self.model, self.model.major
+        slope = model.derivative
+        method = RungeKutta(slope, FIXED[self.solver], 1e-3, 1e-6, model.state_blocks) if (
+            self.solver in FIXED and model.initial) else None
+        states: State = model.initial
+        last = 0.0
+        for time, due in self._hits.all_until(self.options.stop):
+            if method and time > last:
+                states = method.advance(last, states, time, math.inf)[1]
+                if not all(map(math.isfinite, states)):
+                    raise self._divergence(states, time)
+            last = time
+            row, states, again, stop = major(time, states, True, *due)
+            if again:
+                row, states, _, stop = major(time, states, False, *self._none_due)
+            self._record(time, row)
+            self._count_step(time)
+            if stop:
+                return
+        if self._times[-1] != last:
+            self._record(last, row, is_needed=True)
+
+    def _divergence(self, states: Sequence[float], time: float) -> SimulationFailed:
+        block = next(block for block, state in zip(self.model.state_blocks, states, strict=True)
+                     if not math.isfinite(state))
+        return SimulationFailed(f"the state of {block!r} is not finite at {time:g} s: it grows without bound; look at "
+                                "the signs of its loop, or take shorter steps", [block], time)
+
+    # steps that follow the error and stop at events
+
+    def _run_steps(self) -> None:
+        model, stop = self.model, self.options.stop
+        longest = min(self.options.longest or stop / _PARTS, model.longest_step)
+        stepper = self._stepper()
+        time = 0.0
+        state: State = model.initial
+        state, is_over = self._whole_step(0.0, state, self._hits.due(0.0), None)
+        is_stiff = self.solver == "ode15s"
+        dense, blamed = deque[float](maxlen=_DENSE), Counter[str]()
+        while time < stop and not is_over:
+            bound = self._next_stop(time)
+            before = (time, state)
+            time, state = stepper.advance(time, state, bound, longest)
+            if bound - time <= _SAME * abs(bound):
+                time = bound
+            if not all(map(math.isfinite, state)):
+                raise self._divergence(state, time)
+            event = self._first_event(stepper, before, time, state)
+            if event:
+                time, state, block = event
+                self._note_event(time, block, dense, blamed)
+            due = self._hits.due(time) if time == bound else self._none_due
+            slope = model.derivative(time, state) if is_stiff else ()
+            left = model.peek(time, state) if event or time == bound else None
+            old, (state, is_over) = state, self._whole_step(time, state, due, left)
+            if event or (is_stiff and not (state is old and _is_alike(slope, model.derivative(time, state)))):
+                stepper.restart()
+
+    def _stepper(self) -> Stepper:
+        if not self.model.initial:
+            return Stateless()
+        relative = self.options.relative
+        absolute = self.options.absolute or min(1e-6, 1e-3 * relative)
+        if self.solver == "ode15s":
+            return Backward(self.model.derivative, relative, absolute, self.model.state_blocks)
+        return RungeKutta(self.model.derivative, VARIABLE[self.solver], relative, absolute, self.model.state_blocks)
+
+    def _next_stop(self, time: float) -> float:
+        """The next hit, jump or end; a hit's time where they are one instant."""
+        hit = self._hits.next_time()
+        others = min((events.after(time) for events in self.model.events), default=math.inf)
+        stop = min(hit, others, self.options.stop)
+        for exactly in (self.options.stop, hit):
+            if exactly - stop <= _SAME * abs(stop):
+                return exactly
+        return stop
+
+    def _whole_step(self, time: float, state: State, due: Sequence[bool],
+                    left: tuple[float, ...] | None) -> tuple[State, bool]:
+        """Everything is computed anew, until nothing asks for more; the same states come back if none jumps."""
+        major = self.model.major
+        row, states, again, stop = major(time, state, True, *due)
+        jumps = left is not None and not _is_alike(left, row)
+        if jumps and left is not None:
+            self._record(time, left, is_needed=True)
+        self._record(time, row, is_needed=bool(jumps or again or time >= self.options.stop))
+        passes = 0
+        while again:
+            passes += 1
+            if passes > _MOST_PASSES:
+                raise SimulationFailed(f"the blocks do not come to rest at {time:g} s", (), time)
+            row, states, again, stop = major(time, states, False, *self._none_due)
+            self._record(time, row, is_needed=True)
+        self._count_step(time)
+        return (state if states == tuple(state) else states), bool(stop)
+
+    def _first_event(self, stepper: Stepper, before: tuple[float, State], time: float,
+                     state: State) -> tuple[float, State, str] | None:
+        """Where the first mode changes within a step: time and state just behind it, and the block."""
+        margins = self.model.margins
+        if not self.model.margin_blocks:
+            return None
+        length = time - before[0]
+        share = 1.0
+        if not max(margins(time, state)) > 0:
+            share = 0.5
+            if not max(margins(before[0] + 0.5 * length, stepper.near(0.5))) > 0:
+                return None
+        ignored = {number for number, margin in enumerate(margins(before[0], before[1])) if margin > 0}
+
+        def size(part: float) -> tuple[float, str]:
+            there = state if part == 1.0 else stepper.at(part)
+            found = margins(before[0] + part * length, there)
+            worst = max((number for number in range(len(found)) if number not in ignored),
+                        key=found.__getitem__, default=None)
+            return (-1.0, "") if worst is None else (found[worst], self.model.margin_blocks[worst])
+
+        if not size(share)[0] > 0:
+            return None
+        found, block = _bisect(size, share, (4 * math.ulp(max(abs(time), length))) / length)
+        there = state if found == 1.0 else stepper.at(found)
+        return (time if found == 1.0 else before[0] + found * length), there, block
+
+    def _note_event(self, time: float, block: str, dense: deque[float], blamed: Counter[str]) -> None:
+        self._events += 1
+        dense.append(time)
+        blamed[block] += 1
+        if (len(dense) == _DENSE and time - dense[0] <= _CLOSE * self.options.stop) or self._events > _MOST_EVENTS:
+            names = [name for name, _ in blamed.most_common(3)]
+            raise SimulationFailed(
+                f"{self._events} events have brought it to {time:.9g} s, and they come without end (a Zeno effect, or "
+                f"a switch that slides): {', '.join(map(repr, names))}; give the switch a hysteresis (Relay), set its "
+                "ZeroCross off, or take a fixed-step solver (--solver ode4 --step …)", names, time)
+
+
+def _is_alike(left: Sequence[float], right: Sequence[float]) -> bool:
+    return all(one == other or abs(one - other) <= 1e-9 * max(abs(one), abs(other)) + 1e-12
+               for one, other in zip(left, right, strict=True))
+
+
+def _bisect(size: Callable[[float], tuple[float, str]], high: float, tolerance: float) -> tuple[float, str]:
+    """The least part at which a size is positive, from above: regula falsi (Illinois), with every third step in the
+    middle."""
+    low, low_size = 0.0, min(size(0.0)[0], 0.0)
+    high_size, block = size(high)
+    for number in range(200):
+        if high - low <= tolerance:
+            break
+        middle = (low * high_size - high * low_size) / (high_size - low_size) if number % 3 < 2 else (low + high) / 2
+        middle = min(max(middle, low + tolerance / 2), high - tolerance / 2)
+        found, which = size(middle)
+        if found > 0:
+            high, high_size, block, low_size = middle, found, which, low_size / 2
+        else:
+            low, low_size, high_size = middle, found, high_size / 2
+    return high, block
+
+
+class _Hits:
+    """The sample hits of all rates, counted in whole ticks."""
+
+    def __init__(self, rates: Sequence[Rate], step: Fraction | None, model: Compiled) -> None:
+        parts = [part for rate in rates for part in (rate.period, rate.offset) if part]
+        self._tick = step or (_common_part(parts) if parts else Fraction(0))
+        self._is_fixed = step is not None
+        if step is not None:
+            for rate in rates:
+                if rate.period % step or rate.offset % step:
+                    names = [name for name, one in model.block_rates.items() if one == rate]
+                    raise ModelFault(f"the sample time of {', '.join(map(repr, names[:5]))} ({rate}) is no multiple of "
+                                     f"the step, {float(step):g} s; give another step", names)
+        self._periods = [int(rate.period / self._tick) for rate in rates]
+        self._next = [int(rate.offset / self._tick) for rate in rates]
+
+    def time(self, tick: int) -> float:
+        """Of a tick, rounded once."""
+        return tick * self._tick.numerator / self._tick.denominator
+
+    def next_time(self) -> float:
+        """Of the next hit."""
+        return self.time(min(self._next)) if self._next else math.inf
+
+    def due(self, time: float) -> tuple[bool, ...]:
+        """Which rates have a hit now; they are counted on."""
+        if not self._next or self.next_time() - time > _SAME * abs(time):
+            return (False,) * len(self._next)
+        return self._take(min(self._next))
+
+    def _take(self, tick: int) -> tuple[bool, ...]:
+        due = tuple(one == tick for one in self._next)
+        self._next = [one + period if is_due else one
+                      for one, period, is_due in zip(self._next, self._periods, due, strict=True)]
+        return due
+
+    def all_until(self, stop: float) -> Iterator[tuple[float, tuple[bool, ...]]]:
+        """The times of all whole steps with the rates that are due; 0 and the end belong to them."""
+        end = math.floor(exact(stop) / self._tick * (1 + Fraction(1, 10**12))) if self._tick else 0
+        if self._is_fixed:
+            for tick in range(end + 1):
+                yield self.time(tick), self._take(tick)
+            return
+        nothing, time = (False,) * len(self._next), 0.0
+        if not self._next or min(self._next) > 0:
+            yield 0.0, nothing
+        if len(self._next) == 1:
+            for tick in range(self._next[0], end + 1, self._periods[0]):
+                time = self.time(tick)
+                yield time, (True,)
+        while len(self._next) > 1 and (tick := min(self._next)) <= end:
+            time = self.time(tick)
+            yield time, self._take(tick)
+        if time < stop * (1 - _SAME):
+            yield stop, nothing
+
+
+def _common_part(parts: Sequence[Fraction]) -> Fraction:
+    common: Fraction = parts[0]
+    for part in parts[1:]:
+        common = Fraction(math.gcd(common.numerator * part.denominator, part.numerator * common.denominator),
+                          common.denominator * part.denominator)
+    return common
+

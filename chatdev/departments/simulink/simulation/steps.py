@@ -1,0 +1,239 @@
+"""Steps of solvers: explicit Runge-Kutta pairs (ode45, ode23) and fixed ones (ode1 to ode5), SciPy's BDF for ode15s,
+and none at all where there is no continuous state.
+
+The explicit steps are our own because the step size must outlive the stops at sample hits and events, and because an
+event is located by steps of any part of the length: so the state there is as exact as at a step's end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy
+
+from chatdev.departments.simulink.simulation.kernel import SimulationFailed
+
+Slope = Callable[[float, Sequence[float]], list[float]]
+_MOST_WRITTEN = 20  # states, up to which a step's sums are written out
+
+
+@dataclass(frozen=True, slots=True)
+class Tableau:
+    """An explicit Runge-Kutta method: when its stages are, what each takes of those before, their weights, and those of
+    its error (none of a fixed-step method)."""
+
+    order: int
+    times: tuple[float, ...]
+    stages: tuple[tuple[float, ...], ...]
+    weights: tuple[float, ...]
+    error: tuple[float, ...] = ()
+
+
+_BOGACKI = Tableau(3, (0.0, 1 / 2, 3 / 4, 1.0), ((), (1 / 2,), (0.0, 3 / 4), (2 / 9, 1 / 3, 4 / 9)),
+                   (2 / 9, 1 / 3, 4 / 9, 0.0), (-5 / 72, 1 / 12, 1 / 9, -1 / 8))
+_DORMAND = Tableau(
+    5, (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0),
+    ((), (1 / 5,), (3 / 40, 9 / 40), (44 / 45, -56 / 15, 32 / 9),
+     (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+     (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0),
+    (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40))
+VARIABLE = {"ode45": _DORMAND, "ode23": _BOGACKI}
+FIXED = {
+    "ode1": Tableau(1, (0.0,), ((),), (1.0,)),
+    "ode2": Tableau(2, (0.0, 1.0), ((), (1.0,)), (0.5, 0.5)),
+    "ode3": Tableau(3, _BOGACKI.times[:3], _BOGACKI.stages[:3], _BOGACKI.weights[:3]),
+    "ode4": Tableau(4, (0.0, 0.5, 0.5, 1.0), ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)),
+                    (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
+    "ode5": Tableau(5, _DORMAND.times[:6], _DORMAND.stages[:6], _DORMAND.weights[:6]),
+}
+
+
+State = Sequence[float]
+
+
+class Stepper(Protocol):
+    """Goes one step further; then `at` tells the state at any part of it (0 to 1), and `near` an interpolated one."""
+
+    def advance(self, time: float, state: State, bound: float, longest: float) -> tuple[float, State]: ...
+
+    def at(self, share: float) -> State: ...
+
+    def near(self, share: float) -> State: ...
+
+    def restart(self) -> None: ...
+
+
+class Stateless:
+    """Steps of a model without continuous states."""
+
+    def advance(self, time: float, state: State, bound: float, longest: float) -> tuple[float, State]:
+        """As far as allowed."""
+        return min(bound, time + longest), state
+
+    def at(self, share: float) -> State:
+        """Nothing."""
+        return ()
+
+    near = at
+
+    def restart(self) -> None:
+        """Nothing changes."""
+
+
+Step = Callable[[float, State, State, float], tuple[State, State]]
+"""From time, state, its slope and a length to the end and the slopes of all stages, one behind the other."""
+
+
+class RungeKutta:
+    """Explicit steps. With an error estimate their length follows the tolerances (norm: the greatest element), else it
+    is as long as allowed."""
+
+    def __init__(self, slope: Slope, tableau: Tableau, relative: float, absolute: float, blocks: Sequence[str]) -> None:
+        self._slope, self._blocks, self._method = slope, blocks, tableau
+        self._relative, self._floor = relative, absolute / relative
+        self._step = (_written_step if len(blocks) <= _MOST_WRITTEN else _array_step)(tableau, slope, len(blocks))
+        self._length = 0.0
+        self._start: tuple[float, State, State, float] = (0.0, (), (), 0.0)
+        self._end: State = ()
+        self._slopes: State = ()
+
+    def restart(self) -> None:
+        """Its next step begins anew in any case."""
+
+    def advance(self, time: float, state: State, bound: float, longest: float) -> tuple[float, State]:
+        """One step that is accurate enough."""
+        first, room = self._slope(time, state), bound - time
+        if not self._method.error:
+            length = min(room, longest)
+            return time + length, self._take(time, state, first, length)
+        wanted = min(self._length or self._first_length(state, first, longest), longest)
+        while True:
+            length = room if wanted >= 0.999 * room else 0.5 * room if 2 * wanted > room else wanted
+            end = self._take(time, state, first, length)
+            ratio, worst = self._ratio(state, end, length)
+            if ratio <= 1:
+                break
+            wanted = length * max(0.1, 0.8 * ratio ** (-1 / self._method.order)) if ratio < math.inf else length / 10
+            if wanted < 16 * math.ulp(time) or wanted < 1e-250:
+                raise SimulationFailed(
+                    f"the solver's steps become too short at {time:g} s, for the state of {self._blocks[worst]!r}: it "
+                    "grows without bound, or the model is stiff; look at the signs of its loop, or take ode15s",
+                    [self._blocks[worst]], time)
+        grown = length * min(5.0, 0.8 * max(ratio, 1e-10) ** (-1 / self._method.order))
+        self._length = max(grown, self._length) if length < 0.999 * wanted else grown
+        return bound if length == room else time + length, end
+
+    def _take(self, time: float, state: State, first: State, length: float) -> State:
+        self._start = (time, state, first, length)
+        self._end, self._slopes = self._step(time, state, first, length)
+        return self._end
+
+    def _first_length(self, state: State, first: State, longest: float) -> float:
+        speed = max(abs(slope) / max(abs(value), self._floor) for slope, value in zip(first, state, strict=True))
+        speed /= 0.8 * self._relative ** (1 / self._method.order)
+        return min(longest, 1 / speed) if speed * longest > 1 else longest
+
+    def _ratio(self, start: State, end: State, length: float) -> tuple[float, int]:
+        """The error against what is allowed, and the state that has it."""
+        worst, ratio, count, floor = 0, 0.0, len(start), self._floor
+        weights = [(at * count, weight) for at, weight in enumerate(self._method.error) if weight]
+        slopes = self._slopes
+        for number, (before, after) in enumerate(zip(start, end, strict=True)):
+            error = 0.0
+            for at, weight in weights:
+                error += weight * slopes[at + number]
+            error = abs(error) / max(abs(before), abs(after), floor)
+            if not error <= ratio:
+                worst, ratio = number, error
+                if not math.isfinite(ratio):
+                    return math.inf, worst
+        return length * ratio / self._relative, worst
+
+    def at(self, share: float) -> State:
+        """By a step of that part of the length."""
+        time, state, first, length = self._start
+        return self._step(time, state, first, share * length)[0]
+
+    def near(self, share: float) -> State:
+        """By the cubic that has the slopes of both ends."""
+        _, state, first, length = self._start
+        last = self._slopes[len(self._slopes) - len(state):]
+        return [x + share * (y - x) + share * (share - 1) * (
+            (1 - 2 * share) * (y - x) + length * ((share - 1) * before + share * after))
+            for x, y, before, after in zip(state, self._end, first, last, strict=True)]
+
+
+def _written_step(tableau: Tableau, slope: Slope, count: int) -> Step:
+    """A step whose sums are written out: of few states, that is ten times as fast as arrays."""
+    def row(letter: str, number: int | str = "") -> str:
+        return "".join(f"{letter}{number}_{at}, " for at in range(count))
+
+    def sums(weights: Sequence[float]) -> str:
+        used = [(stage, weight) for stage, weight in enumerate(weights) if weight]
+        return "".join(f"x_{at} + h * ({' + '.join(f'{weight!r} * k{stage}_{at}' for stage, weight in used)}), "
+                       for at in range(count))
+
+    lines = ["def step(t, x, first, h):", f"    {row('x')} = x", f"    {row('k', 0)} = first"]
+    lines += [f"    {row('k', stage)} = slope(t + {tableau.times[stage]!r} * h, ({sums(weights)}))"
+              for stage, weights in enumerate(tableau.stages) if stage]
+    slopes = "".join(row("k", stage) for stage in range(len(tableau.times)))
+    lines.append(f"    return ({sums(tableau.weights)}), ({slopes})")
+    names: dict[str, Any] = {"slope": slope}
+    exec("\n".join(lines), names)  # of counted names and the tableau's numbers
+    return names["step"]  # type: ignore[no-any-return]  # as it is written above
+
+
+def _array_step(tableau: Tableau, slope: Slope, count: int) -> Step:
+    """A step by arrays."""
+    stages = [numpy.array(row) for row in tableau.stages]
+    weights = numpy.array(tableau.weights)
+
+    def step(time: float, state: State, first: State, length: float) -> tuple[State, State]:
+        slopes, start = numpy.empty((len(weights), count)), numpy.array(state)
+        slopes[0] = first
+        for number in range(1, len(weights)):
+            there = start + length * (stages[number] @ slopes[:number])
+            slopes[number] = slope(time + tableau.times[number] * length, there.tolist())
+        return (start + length * (weights @ slopes)).tolist(), slopes.ravel().tolist()
+
+    return step
+
+
+class Backward:
+    """SciPy's BDF, whose orders and constants are those of ode15s; it goes on over stops at which nothing changed."""
+
+    def __init__(self, slope: Slope, relative: float, absolute: float, blocks: Sequence[str]) -> None:
+        self._slope, self._relative, self._absolute, self._blocks = slope, relative, absolute, blocks
+        self._solver: Any = None
+        self._from = 0.0
+
+    def restart(self) -> None:
+        """The model is another one now."""
+        self._solver = None
+
+    def advance(self, time: float, state: State, bound: float, longest: float) -> tuple[float, State]:
+        """One step."""
+        if self._solver is None:
+            from scipy.integrate import BDF
+
+            self._solver = BDF(self._slope, time, numpy.array(state), bound, max_step=longest, rtol=self._relative,
+                               atol=self._absolute)
+        self._solver.t_bound, self._solver.status, self._from = bound, "running", time
+        message = self._solver.step()
+        if self._solver.status == "failed":
+            raise SimulationFailed(f"the solver ode15s finds no step at {time:g} s ({message}); look at the signs of "
+                                   f"the loops of {', '.join(map(repr, dict.fromkeys(self._blocks)))}"[:400],
+                                   tuple(dict.fromkeys(self._blocks)), time)
+        self._dense = self._solver.dense_output()
+        return float(self._solver.t), self._solver.y.tolist()
+
+    def at(self, share: float) -> State:
+        """By its polynomial."""
+        return [*map(float, self._dense(self._from + share * (self._solver.t - self._from)))]
+
+    near = at
