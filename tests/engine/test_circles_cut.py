@@ -74,7 +74,7 @@ def test_a_replay_and_a_resumed_run_have_the_cut_reply(studio: Studio) -> None:
     company = studio.company({"write": SMALL})
     stopped = studio.run(company, {FIRST: CIRCLES, f"{FIRST}/again-1": DONE}, max_calls=1)
     assert stopped.status == "stopped"
-    run = chatdev.resume(stopped.folder, base_url=studio.server.url, sandbox="none")
+    run = chatdev.resume(stopped.folder, keep_budget=False, base_url=studio.server.url, sandbox="none")
     assert run.success
     assert studio.places == [FIRST, f"{FIRST}/again-1"]
     assert chatdev.replay(run.folder).software == run.software

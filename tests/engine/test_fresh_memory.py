@@ -125,7 +125,7 @@ def test_a_run_that_stops_between_rounds_goes_on_with_the_same_requests(studio: 
     replies = {"write#1/round-1/assistant": f"<SOLUTION>\n{STUB}", "fix#1/round-1/assistant": LOST,
                "fix#1/round-2/assistant": DONE}
     folder = studio.run(company, replies, max_calls=2).folder
-    run = chatdev.resume(folder, base_url=studio.server.url, sandbox="none")
+    run = chatdev.resume(folder, keep_budget=False, base_url=studio.server.url, sandbox="none")
     assert run.success
     assert studio.places == list(replies)
     assert chatdev.replay(folder).software == run.software

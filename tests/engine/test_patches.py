@@ -39,7 +39,7 @@ def test_a_run_that_began_before_refuses_the_patch(studio: Studio) -> None:
     begin_before(folder)
     replies = {FIRST: f"<SOLUTION>\n```\n{PATCH}\n```", SECOND: "<SOLUTION>\n" + program("print('ciao')")}
     studio.server.route(lambda request: replies.get(request.headers["X-ChatDev-Activity"]))
-    run = chatdev.resume(folder, base_url=studio.server.url, sandbox="none")
+    run = chatdev.resume(folder, keep_budget=False, base_url=studio.server.url, sandbox="none")
     assert main_of(run) == "print('ciao')\n"
     assert "UNREADABLE a diff or patch cannot be applied" in studio.said(SECOND)
 

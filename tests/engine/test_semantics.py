@@ -27,7 +27,8 @@ def begun(studio: Studio) -> Path:
 
 
 def resumed(studio: Studio, folder: Path) -> chatdev.Run:
-    return chatdev.resume(folder, base_url=studio.server.url, sandbox="none", on_event=studio.events.append)
+    return chatdev.resume(folder, keep_budget=False, base_url=studio.server.url, sandbox="none",
+                          on_event=studio.events.append)
 
 
 def orders(folder: Path) -> list[dict[str, Any]]:
