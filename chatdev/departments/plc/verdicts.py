@@ -324,13 +324,15 @@ def views(folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
     outcomes = [one for one in judged.get("outcomes") or () if one["asked"]["pattern"] != RUN_TIME]
     if not outcomes:
         return
-    rows = [(one["asked"]["description"] or say(_property_of(one)), one["verdict"], one["reason"] or one["vacuous"])
-            for one in outcomes]
-    yield RunView("Properties", table=[("property", "verdict", "why"), *rows])
+    yield RunView("Properties", table=[("property", "verdict", "why"), *map(_verdict_row, outcomes)])
     wrong = next((one for one in outcomes if one["verdict"] == "VIOLATED"), None)
     if wrong is not None:
         source = read_plain(folder / "software" / ANSWER, _LARGEST).decode("utf-8")
         yield from _counterexample(source, entry_of(values.get("plc.interface")), _property_of(wrong))
+
+
+def _verdict_row(one: Mapping[str, Any]) -> tuple[str, str, str]:
+    return one["asked"]["description"] or say(_property_of(one)), one["verdict"], one["reason"] or one["vacuous"]
 
 
 def _property_of(outcome: Mapping[str, Any]) -> Property:
