@@ -261,13 +261,18 @@ class LiveLine:
                     self._spoke = time.monotonic()
                     click.echo(f"  … {self.text()}", err=True)
 
+    @property
+    def _between(self) -> str:
+        """What is done where no step is under way."""
+        return f"after {self._story.steps[-1].title}" if self._story.steps else "starting"
+
     def text(self) -> str:
         """The line: `Coding · Programmer, round 2 · 14 s · 3 calls · 6.3k tokens · $0.0020`."""
         now, usage = time.monotonic(), self._story.usage
         steps = list(self._story.open.values())
         since = steps[0].begun if steps and steps[0].begun else self._started
         more = f" (+{len(steps) - 1})" if len(steps) > 1 else ""
-        parts = [f"{steps[0].title}{more}", _speaker_of(steps[0])] if steps else ["starting"]
+        parts = [f"{steps[0].title}{more}", _speaker_of(steps[0])] if steps else [self._between]
         parts.append(format_seconds(int(now - since)).replace(".0", ""))
         if usage.calls:
             parts += [count_noun(usage.calls, "call"), format_tokens(usage.tokens)]
