@@ -25,7 +25,10 @@ BELOW = {  # what readers stand on: called in the child alone
         "tracing/trace", "tracing/drivers", "tracing/search")),
 }
 BY_CONSENT = {"chatdev/departments/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
-GENERATORS = {"chatdev/departments/plc/simulation/machine.py"}  # compiles what it generated itself, of bounded depth
+GENERATORS = {  # compile what they generated themselves, of bounded depth
+    "chatdev/departments/plc/simulation/machine.py",
+    *(f"chatdev/departments/simulink/simulation/{name}.py" for name in ("compile", "steps")),  # counted names, numbers
+}
 DESIGN = "chatdev.departments.verilog.design"
 PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang", "chatdev.workspace.python_source",
            "chatdev.departments.plc.st.reading", "chatdev.departments.plc.source_check.readable_program",
