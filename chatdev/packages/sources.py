@@ -68,9 +68,9 @@ def sources() -> Sources:
 
 def pip_folder() -> Path:
     """The folder of our pip package. Raises MissingProgram when there is none."""
-    import importlib.util
+    from importlib.machinery import PathFinder  # setuptools' own finder, which comes first, warns of distutils
 
-    found = importlib.util.find_spec("pip")
+    found = PathFinder.find_spec("pip")
     if found is None or not found.submodule_search_locations:
         raise MissingProgram(f"there is no pip in {sys.prefix} to install packages with: {sys.executable} -m ensurepip")
     return Path(found.submodule_search_locations[0])
