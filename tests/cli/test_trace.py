@@ -62,11 +62,11 @@ def test_content_is_an_option(shop: Shop) -> None:
     assert words in trace(shop, "--output", "-", "--content").out
 
 
-@pytest.mark.parametrize(("path", "words"), [
-    (Path("nowhere"), "cannot read the journal"), (ROOT / "README.md", "not a JSON record")])
-def test_what_is_no_run_is_refused(shop: Shop, path: Path, words: str) -> None:
+@pytest.mark.parametrize(("path", "status", "words"), [
+    (Path("nowhere"), 2, "there is no run and no journal at nowhere"), (ROOT / "README.md", 5, "not a JSON record")])
+def test_what_is_no_run_is_refused(shop: Shop, path: Path, status: int, words: str) -> None:
     outcome = trace(shop, path=path)
-    assert outcome.status == 5
+    assert outcome.status == status
     assert words in outcome.err
 
 

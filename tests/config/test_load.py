@@ -242,7 +242,7 @@ def test_every_mistake_of_a_file_is_listed_with_its_line(tmp_path: Path) -> None
     lines = [line.partition("own/")[2] for line in str(refused.value).splitlines()]
     assert lines == [
         "company.yaml:7: roles.boss.tool: unknown key 'tool'; did you mean 'tools'? known: title, prompt, tools, "
-        "tools_when, model",
+        "tools_when, approve, model",
         "company.yaml:5: phases.coding.rounds: input should be a valid integer (given: '3')",
         lines[2],
         "company.yaml:10: chain.0: a step is one of: phase, tool, repeat, foreach, parallel, process "

@@ -172,12 +172,15 @@ SAID: list[tuple[str, Mapping[str, object], str]] = [
      "a.js: shrank from 16 to 1 lines: give it completely, or only the parts that change"),
     ("lost_file", {"path": "a.py", "emptied": False},
      "a.py: would be gone after this change, and nobody asked for that: leave the file as it is"),
+    ("unwanted", {}, "a person does not want this change"),
     ("several", {"problems": ["x", "y"], "more": 0}, "- x\n- y"),
     ("several", {"problems": ["x", "y"], "more": 3}, "- x\n- y\n- and 3 more problems"),
     ("question", {}, "a question, where the solution was due"),
     ("unknown_tool", {"tool": "'x'", "tools": ["a.b", "c.d"]}, "There is no tool 'x' for you. You may use: a.b, c.d."),
     ("arguments_not_json", {"why": "no value (line 1)"}, "The arguments are not a JSON object: no value (line 1)."),
     ("arguments_no_object", {}, "The arguments must be a JSON object."),
+    ("unwanted_call", {"tool": "plc.check", "why": "not now"},
+     "plc.check is not called: a person did not allow it, and says: not now"),
     ("tool_failed", {"why": "no iverilog"}, "The tool failed: no iverilog"),
 ]
 
