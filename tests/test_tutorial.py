@@ -65,13 +65,13 @@ def test_every_command_of_the_tutorial_does_what_it_says(here: Path, chat_server
             said[line.partition("  #")[0].strip()] = done.stdout + done.stderr
     of = {word: "".join(text for line, text in said.items() if word in line) for word in (
         "--name Words", "chatdev play", "--name Careful", "--name Short", "resume warehouse/Short", "--task", "replay")}
-    assert "success" in of["--name Words"]
+    assert "✓ Done in" in of["--name Words"]
     assert of["chatdev play"].strip().endswith("3 words")
-    assert "accessibility" in of["--name Careful"]
+    assert "Accessibility" in of["--name Careful"]
     assert "the budget of 2 calls is used up" in of["--name Short"]
-    assert "success" in of["resume warehouse/Short"]
-    assert "success" in of["--task"]
-    assert "success" in of["replay"]
+    assert "✓ Done in" in of["resume warehouse/Short"]
+    assert "✓ Done in" in of["--task"]
+    assert "✓ Done in" in of["replay"]
 
 
 def test_the_tutorial_names_the_file_that_it_shows() -> None:
