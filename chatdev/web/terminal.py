@@ -20,6 +20,7 @@ import termios
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,7 @@ class Play:
         terminal, theirs = pty.openpty()
         try:
             _set_size(terminal, columns, rows)
-            process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            process = subprocess.Popen(command, preexec_fn=partial(os.login_tty, theirs),
                                        env={**os.environ, "TERM": "xterm-256color"})
         except OSError:
             os.close(terminal)

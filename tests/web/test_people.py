@@ -163,7 +163,7 @@ def test_an_answer_holds_where_no_process_runs(office: Office, desk: Page) -> No
     process.communicate()
     desk.reload()
     form = desk.locator(".question")
-    expect(form).to_contain_text("No process works on this run just now", timeout=20_000)
+    expect(form.get_by_text("No process works on this run just now")).to_be_visible(timeout=20_000)
     form.get_by_role("button", name="Accept", exact=True).click()
     expect(desk.locator(".question.over")).to_contain_text("read when the run is resumed")
     ended(office.start("resume", str(office.made), "--wait"))

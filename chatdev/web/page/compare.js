@@ -1,7 +1,7 @@
 // Two runs side by side: figures, steps, and how their software differs.
 import { ask, badge, count, duration, el, fill, money, problem, title, whole } from "./dom.js";
 import { diffCard } from "./software.js";
-import { Story } from "./story.js";
+import { ENDINGS, Story } from "./story.js";
 
 export async function comparePage(main, { signal }) {
   document.title = "Compare · chatdev";
@@ -45,6 +45,6 @@ function steps(sides) {
   return [el("tr.group", {}, el("th", { scope: "colgroup", colspan: "3" }, "Phases")), names.map((step) => row(title(step.split("/").pop()), sides.map(({ state }) => {
     const node = state.nodes.get(step);
     if (!node?.times) return el("span.soft", {}, node?.state === "skipped" ? "skipped" : "–");
-    return [node.ending ?? node.state, el("span.soft", {}, ` · ${duration(node.seconds)} · ${count(node.calls, "call")}`)];
+    return [ENDINGS[node.ending] ?? node.ending ?? node.state, el("span.soft", {}, ` · ${duration(node.seconds)} · ${count(node.calls, "call")}`)];
   })))];
 }

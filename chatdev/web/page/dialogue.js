@@ -1,6 +1,7 @@
 // What was said and done: dialogues as bubbles, tools and their verdicts, drafts side by side, what an agent was shown.
 import { ask, count, duration, el, fill, money, problem, short, title, visible, whole } from "./dom.js";
 import { codeBlock, prose, wholeText } from "./code.js";
+import { ENDINGS } from "./story.js";
 
 const WINDOW = 60; // items of a run that is read from its beginning
 const TAIL = 30; // items before the position of the slider
@@ -74,8 +75,7 @@ const DRAW = {
   },
 
   ended({ event }) {
-    const words = { consensus: "They agree", feedback: "The tool is content", rounds: "All rounds are used", delivered: "Delivered", failed: "It failed", kept: "What was there is kept", unchanged: "Nothing changes any more", stuck: "They are stuck", budget: "Its budget is used up", reflection: "A conclusion was drawn", value: "A value was set" };
-    return el(`div.ended${event.ending === "failed" ? ".bad" : ""}`, {}, el("span", {}, words[event.ending] ?? event.ending), el("span.soft", {}, ` · ${count(event.rounds, "round")} · ${count(event.calls, "call")}`));
+    return el(`div.ended${event.ending === "failed" ? ".bad" : ""}`, {}, el("span", {}, ENDINGS[event.ending] ?? event.ending), el("span.soft", {}, ` · ${count(event.rounds, "round")} · ${count(event.calls, "call")}`));
   },
 
   said({ event }, { story, run }) {

@@ -24,6 +24,7 @@ export class Questions {
       return null; // the journal cannot be read, which the page tells
     }
     for (const id of this.#forms.keys()) if (!open.some((one) => one.id === id)) { this.#forms.get(id).remove(); this.#forms.delete(id); }
+    for (const form of this.#forms.values()) form.querySelector(".asleep").hidden = isUnderWay();
     for (const question of open) {
       if (this.#forms.has(question.id)) continue;
       const form = this.#form(question, isUnderWay);
@@ -63,7 +64,7 @@ export class Questions {
     const form = el("section.question", { "aria-label": question.about },
       el("h2", {}, isTurn ? `It is your turn: ${title(question.role)}` : "May this happen?"), el("p", { dir: "auto" }, question.about),
       question.problem ? problem(`Your answer before could not be used: ${question.problem}`) : null,
-      isUnderWay() ? null : el("p.soft", {}, "No process works on this run just now; your answer is kept until it is resumed."),
+      el("p.soft.asleep", { hidden: isUnderWay() }, "No process works on this run just now; your answer is kept until it is resumed."),
       el("div.asked", { tabindex: "0", role: "region", "aria-label": "What you read before you answer" }, withPatches(question.text, prose)),
       edits.map(({ path, text, area }) => el("details", {}, el("summary", {}, "Edit ", el("code", {}, path)), el("div.edit", {}, area, el("details", {}, el("summary", {}, "As it was"), codeBlock(text, languageOf(path)))))),
       el("div.field", {}, el("label", { for: words.id }, isTurn ? "Your answer" : "Your words (needed to refuse)"), words), result,

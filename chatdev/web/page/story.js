@@ -1,5 +1,8 @@
 // A run as its events tell it: what there is to show, and how things stood after any number of events.
 
+// How a phase ended, in words.
+export const ENDINGS = { consensus: "They agree", feedback: "The tool is content", rounds: "All rounds are used", delivered: "Delivered", failed: "It failed", kept: "What was there is kept", unchanged: "Nothing changes any more", stuck: "They are stuck", budget: "Its budget is used up", reflection: "A conclusion was drawn", value: "A value was set", skipped: "Nobody answered", refused: "A person did not want it" };
+
 // The step of the plan that a place belongs to: passes and items of a loop are the same step again.
 export function stepOf(place) {
   const parts = String(place ?? "").split("/");
