@@ -232,14 +232,14 @@ def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv", help="Where the table goes. "
               "[default: standard output]")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png", help="Where a plot goes.")
-@click.option("--stop", type=float, default=10.0, show_default=True, metavar="SECONDS", help="The end.")
+@click.option("--stop", type=float, metavar="SECONDS", help="The end. [default: StopTime of the model, else 10]")
 @click.option("--set", "settings", multiple=True, metavar="BLOCK.PARAMETER=VALUE",
               help="Another value of a parameter, or NAME=VALUE for a variable of the workspace; repeatable.")
-@click.option("--solver", default="auto", show_default=True, metavar="NAME",
-              help="auto, ode45, ode23, ode15s, discrete, or fixed-step ode1 to ode5.")
+@click.option("--solver", metavar="NAME", help="auto, ode45, ode23, ode15s, discrete, or fixed-step ode1 to ode5. "
+              "[default: Solver of the model, else auto]")
 @click.option("--step", type=float, metavar="SECONDS", help="The length of fixed steps.")
-@click.option("--tolerance", type=float, default=1e-3, show_default=True, metavar="NUMBER",
-              help="The relative tolerance of solvers with variable steps.")
+@click.option("--tolerance", type=float, metavar="NUMBER", help="The relative tolerance of solvers with variable "
+              "steps. [default: RelTol of the model, else 1e-3]")
 @report_outcome
 def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ...], **options: Any) -> int:
     """Simulate the model in FILE from 0 s on, and print what its Scopes, outputs and displays get, as CSV: a column for
@@ -250,9 +250,9 @@ def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ..
 
     if plot and not table.plot_ending(plot):
         raise ConfigError(f"--plot: {plot} is neither a .svg nor a .png file; give it one of these endings")
-    given = simulation.Options(stop=options["stop"], solver=options["solver"], step=options["step"],
-                               relative=options["tolerance"])
     model = Diagram.parse(_read(file), str(file))
+    given = simulation.options_of(model, stop=options["stop"], solver=options["solver"], step=options["step"],
+                                  relative=options["tolerance"])
     results = simulation.simulate(model, given, dict(map(_split_setting, settings)), _progress(given.stop))
     for note in results.notes:
         click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
