@@ -89,13 +89,12 @@ def options_of(model: Diagram, **given: Any) -> Options:
     says = {name.lower(): value.strip() for name, value in model.settings.items()}
     if (start := says.get("starttime", "0")) not in ("0", "0.0"):
         raise ModelFault(f"settings: StartTime is {start!r}; a simulation begins at 0 here")
-    asked: dict[str, Any] = {field: _setting(model, says, name) for field, name in _TIMES.items()}
     solver = says.get("solver") or says.get("solvername") or "auto"
+    asked: dict[str, Any] = {field: _setting(model, says, name) for field, name in _TIMES.items()}
     asked["solver"] = _SOLVERS.get(solver.lower(), solver)
-    is_fixed = asked["solver"] in FIXED or solver.lower().startswith("fixedstep")
-    asked["step"] = asked["step"] if is_fixed else None
-    asked |= {name: value for name, value in given.items() if value is not None}
-    return Options(**{name: value for name, value in asked.items() if value is not None})
+    if asked["solver"] not in FIXED:
+        del asked["step"]
+    return Options(**{name: value for name, value in [*asked.items(), *given.items()] if value is not None})
 
 
 _TIMES = {"stop": "StopTime", "relative": "RelTol", "absolute": "AbsTol", "step": "FixedStep", "longest": "MaxStep"}
@@ -152,6 +151,13 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
     """Simulates a model from 0 to `stop`. `settings` change parameters (`Block.Parameter`) or give variables;
     `progress` is told the time now and then. Raises ModelFault before anything runs, and SimulationFailed."""
     options = options or options_of(model)
+    _check_options(options)
+    changed, variables = set_parameters(model, settings or {})
+    found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
+    return _Run(found, options, progress).run()
+
+
+def _check_options(options: Options) -> None:
     if not (0 < options.stop < math.inf) or not (0 < options.relative < 1) or options.rows < 2:
         raise ModelFault(f"stop {options.stop:g} s, relative tolerance {options.relative:g}; give a time above 0 and a "
                          "tolerance between 0 and 1")
@@ -160,9 +166,6 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
     for name, value in (("step", options.step), ("longest step", options.longest), ("tolerance", options.absolute)):
         if value is not None and not 0 < value < math.inf:
             raise ModelFault(f"the {name} is {value:g}; give a number above 0")
-    changed, variables = set_parameters(model, settings or {})
-    found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
-    return _Run(found, options, progress).run()
 
 
 class _Run:
