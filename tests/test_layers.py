@@ -24,10 +24,10 @@ LAYERS = [
     "tools llm config",
     "packages",
     "sandbox workspace",
-    "journal department providers",
-    "events origins paths place isolation plain_file",
-    "errors safe_text",
-    "secrets version",
+    "journal department",
+    "events origins paths isolation plain_file",
+    "errors",
+    "safe_text version",
     "plain_values",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}

@@ -22,8 +22,8 @@ from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, EasyTa
 from chatdev.evaluation.embedding import LexicalEmbedder
 from chatdev.evaluation.measure import Bench
 from chatdev.evaluation.trial import Check
+from chatdev.events import Place
 from chatdev.packages.supply import Supply
-from chatdev.place import Place
 from chatdev.replies import Unreadable, read_marker
 from chatdev.replies.forms import parse_solution
 from chatdev.runner.recorded import RecordedRun, recorded_company

@@ -15,8 +15,7 @@ import click
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.screen import width
 from chatdev.department import Table
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import sanitize, scrub
 from chatdev.version import __version__
 
 if TYPE_CHECKING:

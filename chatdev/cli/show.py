@@ -26,8 +26,7 @@ from chatdev.events import Event
 from chatdev.runner.report import Run, next_commands
 from chatdev.runner.resources import describe_unpriced
 from chatdev.runner.story import RunStory, describe_attempts, news_of
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import sanitize, scrub
 from chatdev.workspace.languages import is_startable
 
 _OPTIONS = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from chatdev.config.yaml_nodes import StrictModel
-from chatdev.providers import spellings
+from chatdev.origins import spellings
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice

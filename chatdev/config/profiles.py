@@ -15,10 +15,9 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from chatdev.config.prices import FREE, Price, find_listed, listed_names
 from chatdev.config.yaml_nodes import StrictModel, name_hint, read, validate_node
 from chatdev.errors import ConfigError
-from chatdev.origins import is_loopback
+from chatdev.origins import HUMAN, Provider, is_loopback, spellings
 from chatdev.paths import bundled_folder
-from chatdev.providers import HUMAN, Provider, spellings
-from chatdev.secrets import NameSign, name_sign
+from chatdev.safe_text import NameSign, name_sign
 
 _MOST_SHOWN = 20  # models of a server
 _SHARE_OF_MAP, _LEAST_MAP, _LARGEST_MAP = 6, 300, 24_000  # of a context window; tokens

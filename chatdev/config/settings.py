@@ -18,10 +18,9 @@ from chatdev.config.profiles import ModelProfile, ModelSettings, find_provider, 
 from chatdev.config.schema import CompanyConfig, Install, Role
 from chatdev.config.yaml_nodes import StrictModel, display_path, read, read_text, validate_node
 from chatdev.errors import ConfigError
-from chatdev.origins import Origin, Sourced, is_loopback
+from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced, is_loopback
 from chatdev.paths import expand_home, settings_file, working_folder
-from chatdev.providers import HUMAN, NamedProvider
-from chatdev.secrets import keep_variables
+from chatdev.safe_text import keep_variables
 
 MODEL_VARIABLE = "CHATDEV_MODEL"
 URL_VARIABLE = "OPENAI_BASE_URL"

@@ -22,7 +22,7 @@ from chatdev.department import (
     offers,
 )
 from chatdev.errors import ChatDevError, ConfigError, ToolError
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 from chatdev.tools.registry import registry
 
 State = Literal["works", "absent", "broken"]

@@ -15,8 +15,7 @@ from chatdev.engine.given_files import unasked_losses
 from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict, fingerprint, read_reply
 from chatdev.errors import ToolCrashed, ToolError
-from chatdev.events import DeliveryApplied, DeliveryRefused
-from chatdev.place import Place
+from chatdev.events import DeliveryApplied, DeliveryRefused, Place
 from chatdev.plain_values import describe_value, fields_of
 from chatdev.replies import (
     FilesDelivery,

@@ -15,9 +15,8 @@ from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted, constraint_f
 from chatdev.engine.people import NobodyAnswers
 from chatdev.engine.stop import AFTER_INSTRUCTION, AFTER_RESPONSE, BEFORE_NEXT_ROUND, DialogueProgress, Ending
 from chatdev.engine.turn import Turns, marker_of, warm
-from chatdev.events import Noted, Speaker, UtteranceKind, Uttered
+from chatdev.events import Noted, Place, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
-from chatdev.place import Place
 from chatdev.replies import Marked, holds_patch
 from chatdev.tools.base import Verdict
 

@@ -30,10 +30,9 @@ from chatdev.engine.budget import Budget, BudgetedModel, LimitReached, spending_
 from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.people import SKIPPED, NobodyAnswers, turn_answered, turn_question
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
-from chatdev.events import ModelCalled, Speaker, TextStreamed
+from chatdev.events import ModelCalled, Place, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
 from chatdev.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, counts_exactly, is_cut, prompt_tokens
-from chatdev.place import Place
 from chatdev.plain_values import encodable_text, fields_of, short_name
 from chatdev.replies.circles import never_ends
 from chatdev.replies.languages import program_extensions

@@ -20,8 +20,7 @@ from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.stop import SAME_AGAIN, DialogueProgress, LoopDetector
 from chatdev.engine.turn import AgentTools, Turns, marker_of, read_reply
 from chatdev.errors import PhaseFailed
-from chatdev.events import Noted, PhaseFinished, PhaseStarted, Speaker, Uttered
-from chatdev.place import Place
+from chatdev.events import Noted, PhaseFinished, PhaseStarted, Place, Speaker, Uttered
 from chatdev.replies import Unreadable
 
 

@@ -16,10 +16,9 @@ from chatdev.engine.model_calls import Agent, ModelCalls, Prompt
 from chatdev.engine.people import approve_call
 from chatdev.engine.stop import SAME_CALLS, LoopDetector
 from chatdev.errors import ContextOverflow, JournalError, MissingProgram, ToolCrashed, ToolError, UnsafePath
-from chatdev.events import Noted, ToolCalled
-from chatdev.isolation.reading import read_beside
+from chatdev.events import Noted, Place, ToolCalled
+from chatdev.isolation.parent import read_beside
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
-from chatdev.place import Place
 from chatdev.plain_values import encodable_text, load_json
 from chatdev.replies import Marked, read_marker, strip_thoughts
 from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.yaml_nodes import plain, read
-from chatdev.place import Place
+from chatdev.events import Place
 from chatdev.runner.recorded import find_journal, run_records
 
 Records = Sequence[Mapping[str, Any]]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from chatdev.errors import ConfigError, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.connection import OPENAI, Endpoint
 from chatdev.runner.consent import Trusted, allow_strangers, open_models
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 
 if TYPE_CHECKING:
     import httpx2

@@ -14,7 +14,7 @@ from chatdev.llm.reported_usage import usage_of
 from chatdev.llm.tokens import ReplyGauge, fills_window, likely_usage
 from chatdev.llm.wire_tools import LONGEST_NAME, CallCollector, WireNames, read_calls
 from chatdev.plain_values import encodable_text, short_name
-from chatdev.secrets import StreamScrubber
+from chatdev.safe_text import StreamScrubber
 
 # Why a reply ended, beside `stop` and `tool_calls`, in the words of all servers
 _LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")

@@ -34,7 +34,7 @@ from chatdev.llm.rate import RateLimit
 from chatdev.llm.tokens import ReplyGauge
 from chatdev.llm.wire_tools import WireNames
 from chatdev.plain_values import check_depth
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 
 if TYPE_CHECKING:
     from chatdev.llm.transport import Answer, ErrorAnswer, Transport

@@ -25,10 +25,9 @@ from chatdev.llm.failures import LONGEST_WAIT, Sleep
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.rate import RateLimit
 from chatdev.llm.served_models import served_models
-from chatdev.origins import Origin, Sourced
+from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.paths import expand_home
-from chatdev.providers import HUMAN, NamedProvider
-from chatdev.secrets import keep_secret
+from chatdev.safe_text import keep_secret
 
 RETRY_VARIABLE = "CHATDEV_RETRY_SECONDS"
 REPLY_VARIABLE = "CHATDEV_REPLY_SECONDS"

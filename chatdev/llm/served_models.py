@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatdev.llm.connection import OPENAI, Endpoint, key_header
 from chatdev.plain_values import check_depth
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 
 if TYPE_CHECKING:
     import httpx2

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chatdev.errors import ToolError
-from chatdev.isolation.reading import read_beside
+from chatdev.isolation.parent import read_beside
 from chatdev.mcp.schemas import LARGEST_SCHEMA, UnusableSchema, misfit, schema_fault
 from chatdev.plain_values import encodable_text, plain_value
 from chatdev.safe_text import sanitize

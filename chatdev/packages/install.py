@@ -14,9 +14,9 @@ from chatdev.packages.gateway import open_gateway
 from chatdev.packages.index import Index
 from chatdev.packages.interpreter import Interpreter
 from chatdev.packages.sources import Fetcher, pip_folder, sources
+from chatdev.safe_text import scrub
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.job_folder import remove_folder, take_back
-from chatdev.secrets import scrub
 from chatdev.workspace.file_tree import explain_os_errors
 
 _LIMITS = ProcessLimits(file_size=2 << 30, disk=8 << 30, open_files=1024)

@@ -18,7 +18,7 @@ from urllib.request import url2pathname
 
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.paths import expand_home
-from chatdev.secrets import keep_address
+from chatdev.safe_text import keep_address
 from chatdev.workspace.python_facts import literal_as_json
 
 if TYPE_CHECKING:

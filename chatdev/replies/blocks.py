@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from string import whitespace
 from typing import Literal
 
-from chatdev.isolation.reading import look_up
+from chatdev.isolation.parent import look_up
 from chatdev.replies.fences import NEWEST, FencedBlock, each_block, fence_of, lines_of, open_span
 from chatdev.replies.hunks import extent_at
 from chatdev.replies.languages import (

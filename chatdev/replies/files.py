@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from chatdev.errors import UnsafePath
-from chatdev.isolation.reading import look_up
+from chatdev.isolation.parent import look_up
 from chatdev.replies.blocks import MAX_FILE, Block, read_blocks
 from chatdev.replies.elision import elided_line
 from chatdev.replies.fences import NEWEST, indentation

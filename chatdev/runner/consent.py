@@ -35,7 +35,7 @@ from chatdev.origins import Origin, without_user
 from chatdev.paths import working_folder
 from chatdev.runner.mcp_servers import describe_server, servers_of_others
 from chatdev.runner.toolbox import KnownTools
-from chatdev.secrets import PLACEHOLDER
+from chatdev.safe_text import PLACEHOLDER
 from chatdev.tools.base import PlaceInput
 
 # Inputs that name a place (a database or a file that a tool opens by itself), and whose word each one is.

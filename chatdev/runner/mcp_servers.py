@@ -17,7 +17,7 @@ from chatdev.errors import ConfigError
 from chatdev.mcp.answers import ServerTool
 from chatdev.mcp.servers import ServerLink, ServerPlace, ToolServers, require_sdk
 from chatdev.origins import without_user
-from chatdev.secrets import NameSign, generated_parts, is_secret, keep_secret
+from chatdev.safe_text import NameSign, generated_parts, is_secret, keep_secret
 
 _GIVEN = re.compile(r"(?P<name>[a-z][a-z0-9_-]*)(?::(?P<tools>[\w.,-]+))?=(?P<place>.*\S.*)", re.DOTALL)
 T = TypeVar("T")

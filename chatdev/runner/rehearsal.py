@@ -22,14 +22,12 @@ from chatdev.config.settings import find_default_model
 from chatdev.config.templates import compile_expression
 from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ExpressionError
-from chatdev.events import Event, ModelCalled
+from chatdev.events import Event, ModelCalled, Place
 from chatdev.llm.base import Model, Reply, Request, Usage, model_name
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.llm.tokens import prompt_tokens
 from chatdev.mcp.servers import ToolServers
-from chatdev.origins import Origin, Sourced
-from chatdev.place import Place
-from chatdev.providers import HUMAN, NamedProvider
+from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.runner.execute import execute
 from chatdev.runner.options import RunOptions, gather_inputs
 from chatdev.runner.plan import NewFolder, RunPlan, refuse_oversize, software_at

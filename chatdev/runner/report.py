@@ -22,6 +22,7 @@ from chatdev.events import (
     ModelCalled,
     Noted,
     PhaseFinished,
+    Place,
     RunFinished,
     RunStarted,
     StepSkipped,
@@ -29,12 +30,10 @@ from chatdev.events import (
     ToolCalled,
 )
 from chatdev.journal import Journal
-from chatdev.place import Place
 from chatdev.plain_values import describe_value, fields_of
 from chatdev.runner.story import RunStory, RunUsage, describe_attempts, describe_ending, news_of
 from chatdev.runner.telemetry import LiveSpans
-from chatdev.safe_text import escape_markdown, sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import escape_markdown, sanitize, scrub
 from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.languages import is_startable
 from chatdev.workspace.snapshot import Software

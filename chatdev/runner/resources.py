@@ -45,10 +45,9 @@ from chatdev.llm.local.weights import installed_file
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.mcp.answers import ServerTool
 from chatdev.mcp.servers import ToolServers
-from chatdev.origins import Origin, Sourced
+from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.packages.supply import Supply
 from chatdev.paths import settings_file, working_folder
-from chatdev.providers import HUMAN, NamedProvider
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
 from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions

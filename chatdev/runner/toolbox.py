@@ -21,7 +21,7 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import UserSettings
 from chatdev.engine.context import TOOL_LOG, Files
 from chatdev.errors import ChatDevError, ConfigError, SandboxError, ToolCrashed
-from chatdev.isolation.reading import ReadingStopped, stop_at_end
+from chatdev.isolation.parent import ReadingStopped, stop_at_end
 from chatdev.journal import utc_now
 from chatdev.llm.base import ToolSpec
 from chatdev.mcp.servers import ToolServers
@@ -29,9 +29,8 @@ from chatdev.packages.modules import runtime
 from chatdev.packages.supply import POLICIES, Supply, strictest_policy
 from chatdev.plain_values import encodable_text, plain_value
 from chatdev.runner.options import Ask, RunOptions
-from chatdev.safe_text import sanitize
+from chatdev.safe_text import sanitize, scrub
 from chatdev.sandbox.base import Sandbox
-from chatdev.secrets import scrub
 from chatdev.tools.base import OWN_DEPARTMENT, Tool, ToolContext, Verdict, tool
 from chatdev.tools.registry import registry
 from chatdev.workspace.file_tree import explain_os_errors

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import IO, Literal
 
 from chatdev.errors import SandboxError
+from chatdev.safe_text import scrub_bytes, scrub_ends
 from chatdev.sandbox.base import Exceeded, Execution, SandboxJob
 from chatdev.sandbox.watch import Watch
-from chatdev.secrets import scrub_bytes, scrub_ends
 
 _DRAIN = 2.0  # seconds given to a killed tree to let go of its pipes
 _POLL = 0.02  # seconds between looks at a child that still holds its pipes

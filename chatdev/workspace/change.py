@@ -129,7 +129,7 @@ def _merge(change: Changeset, path: str, content: bytes | None, place: str) -> b
 
 def _is_same(before: bytes | None, content: bytes) -> bool:
     """Whether a file is as it was handed in, but for secrets and line ends."""
-    from chatdev.secrets import scrub_bytes
+    from chatdev.safe_text import scrub_bytes
 
     return before is not None and _unix(before) == _unix(scrub_bytes(content))
 

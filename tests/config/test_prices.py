@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chatdev.config.prices import LongRate, Price, find_listed
 from chatdev.config.profiles import ModelProfile, profile_for, provider_of
 from chatdev.llm.tokens import counts_exactly
-from chatdev.providers import spellings
+from chatdev.origins import spellings
 
 HOME = "http://127.0.0.1:9/v1"
 GATEWAY = "https://gateway.example/v1"

@@ -11,7 +11,7 @@ from chatdev.errors import ConfigError
 from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.served_models import why_unreachable
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 from tests.support.chat_server import ChatServer, Scripted
 
 KEY = "sk-very-secret-key"

@@ -12,7 +12,7 @@ from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.llm.scripted import ScriptedModel
-from chatdev.secrets import PLACEHOLDER, scrub
+from chatdev.safe_text import PLACEHOLDER, scrub
 from tests.llm.asking import ASK, KEY, error
 from tests.support.chat_server import ChatServer, Scripted
 

@@ -18,11 +18,10 @@ from chatdev.cli.mcp.served import Served
 from chatdev.cli.output import OutputThread
 from chatdev.department import load, offers
 from chatdev.errors import ChatDevError, ConfigError, ToolError
-from chatdev.isolation.reading import read_beside
+from chatdev.isolation.parent import read_beside
 from chatdev.plain_values import encodable_values, plain_value
 from chatdev.runner.options import RunOptions
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub, scrub_values
+from chatdev.safe_text import sanitize, scrub, scrub_values
 from chatdev.tools.base import Tool, Verdict
 from chatdev.version import __version__
 

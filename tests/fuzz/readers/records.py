@@ -34,8 +34,7 @@ from chatdev.llm.tokens import count_tokens
 from chatdev.mcp.answers import LONGEST_ANSWER, read_offer, read_result
 from chatdev.mcp.stdio import read_message
 from chatdev.runner.recorded import RecordedRun
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import sanitize, scrub
 from tests.config.tiny import TINY, TOOLS
 from tests.departments.software.legacy.written_by_hand import CHAIN, write_company
 from tests.fuzz.properties import TOKENS

@@ -12,7 +12,7 @@ from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.study import DataSet
 from chatdev.evaluation.tasks import Task
-from chatdev.place import Place
+from chatdev.events import Place
 from chatdev.runner.recorded import RecordedRun
 from chatdev.safe_text import sanitize
 

@@ -21,8 +21,8 @@ from chatdev.evaluation.cases import Case, tried
 from chatdev.evaluation.measure import Bench, FinishedRun, Row
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, Check, Program, count_refusals, run_hidden_test
+from chatdev.events import Place
 from chatdev.paths import bundled_folder
-from chatdev.place import Place
 from chatdev.replies import Unreadable, parse_files, read_marker
 from chatdev.runner.recorded import RecordedRun
 from chatdev.tools.base import throwaway_copy
