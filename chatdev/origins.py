@@ -1,6 +1,5 @@
 """Providers of models and what leads to them: where an address, a key or a name comes from, which keys may go to which
-addresses, and the names that one model has at several providers.
-"""
+addresses, and the names that one model has at several providers."""
 
 from __future__ import annotations
 

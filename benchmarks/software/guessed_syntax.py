@@ -25,8 +25,7 @@ from chatdev.departments.software.evaluation.easy_tier import SETS, load_easy_ta
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 WORDS = {"words": ["run", "sample", "2"], "options": ["--input", "sample", "--count", "2"],
          "actions": ["execute-all", "--verbose"]}

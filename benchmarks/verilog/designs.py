@@ -32,8 +32,7 @@ from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.port_list import read_ports
 from chatdev.departments.verilog.simulation import simulate_unexamined
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from chatdev.department import (
 )
 from chatdev.errors import ChatDevError, ConfigError, ToolError
 from chatdev.safe_text import scrub
-from chatdev.tools.registry import registry
+from chatdev.tools.base import registry
 
 State = Literal["works", "absent", "broken"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from chatdev.config.protocol import SOLUTION_MARKER
+from chatdev.config.schema import SOLUTION_MARKER
 from chatdev.engine.activity import ActivityResult, ToolReturned, digest
 from chatdev.engine.context import People, RunContext
 from chatdev.errors import ConfigError, JournalError

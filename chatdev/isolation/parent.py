@@ -1,6 +1,5 @@
 """The parent's side: one child for each process, started when it is first needed and again whenever it ended; and
-reading beside the event loop, in a thread that stops when its caller is cancelled or its time is up.
-"""
+reading beside the event loop, in a thread that stops when its caller is cancelled or its time is up."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model
 from chatdev.llm.rate import RateLimit
 from chatdev.plain_file import read_named
-from chatdev.runner.pictures import read_picture
+from chatdev.runner.raster import read_picture
 from chatdev.safe_text import scrub
 from chatdev.workspace.file_tree import read_tree
 

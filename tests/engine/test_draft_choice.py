@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from chatdev.config.profiles import ModelProfile
 from chatdev.engine.activity import branches_at_work
-from chatdev.engine.context import RoleModel
+from chatdev.engine.context import RoleModel, Utterance
 from chatdev.engine.delivery import Assessment
 from chatdev.engine.drafts import Draft, Drafts, vary
-from chatdev.engine.memory import Utterance
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
 from chatdev.errors import BudgetExhausted, ModelUnavailable
 from chatdev.events import DraftJudged, Place

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.isolation.isolate import Garbled, decode, decoder, encode
-from chatdev.replies.python.outline import Outline
+from chatdev.replies.python.reader import Outline
 
 
 class Place(NamedTuple):

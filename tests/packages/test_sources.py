@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ToolError
-from chatdev.packages.sources import Fetcher, Sources, Unavailable, sources
+from chatdev.packages.gateway import Fetcher, Sources, Unavailable, sources
 from chatdev.safe_text import holds_secret
 from tests.packages.conftest import Install
 from tests.support.chat_server import ChatServer, Scripted

@@ -121,7 +121,7 @@ def test_calls_say_model_tokens_cost_and_verdict(pages: Path) -> None:
     tool = next(span for span in spans if span.name == "execute_tool mine.short")
     assert dict(tool.attributes or {}) == {
         "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "mine.short", "gen_ai.tool.type": "function",
-        "chatdev.events": "mine.short#1", "chatdev.passed": True, "chatdev.replayed": False}
+        "chatdev.place": "mine.short#1", "chatdev.passed": True, "chatdev.replayed": False}
 
 
 @pytest.mark.parametrize("journal", JOURNALS, ids=lambda journal: journal.stem)
@@ -151,7 +151,7 @@ def test_content_is_there_only_where_it_is_asked_for(pages: Path, monkeypatch: p
     for private in ("a to-do list", "A list.", "Get it done", "one two three", "The product"):
         assert private not in told
     whole = plain(spans_of(run.folder, content=True))
-    chat = [one["attributes"] for one in whole if one["attributes"].get("chatdev.events") == "page#1/round-1/assistant"]
+    chat = [one["attributes"] for one in whole if one["attributes"].get("chatdev.place") == "page#1/round-1/assistant"]
     (messages,) = (json.loads(one["gen_ai.input.messages"]) for one in chat if "gen_ai.input.messages" in one)
     assert [message["role"] for message in messages] == ["system", "user"]
     assert messages[1]["parts"][0]["content"].startswith("The product: a to-do list")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from chatdev.departments.software.toolchains.toolchain import toolchain_of
 from chatdev.errors import WorkspaceError
-from chatdev.packages.supply import Supply
+from chatdev.packages.imports import Supply
 from chatdev.paths import expand_home
 from chatdev.plain_values import load_json
 from chatdev.sandbox.base import Binding, Execution, Sandbox

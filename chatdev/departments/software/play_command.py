@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatdev.cli.outcome import report_outcome, show_error
-from chatdev.cli.output import output_is_recorded
+from chatdev.cli.outcome import output_is_recorded, report_outcome, show_error
 from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_option
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
 
 if TYPE_CHECKING:
-    from chatdev.packages.supply import Policy
+    from chatdev.packages.imports import Policy
     from chatdev.sandbox.base import Execution
 
 
@@ -34,7 +33,7 @@ def command(folder: Path, arguments: tuple[str, ...], sandbox: str | None, fresh
     as with --fresh. For a page, its address for a browser is shown."""
     from chatdev.config.settings import user_settings
     from chatdev.departments.software.play import data_folder, page_of, play
-    from chatdev.packages.supply import Supply
+    from chatdev.packages.imports import Supply
     from chatdev.sandbox.kinds import find_sandbox
 
     if not folder.is_dir():

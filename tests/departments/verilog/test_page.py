@@ -8,7 +8,7 @@ from benchmarks.verilog import benches, calls, judge, reports, slips
 from chatdev.cli.app import OWN
 from chatdev.department import load
 from chatdev.departments.verilog import eval_command
-from chatdev.tools.registry import registry
+from chatdev.tools.base import registry
 
 PAGE = judge.TABLE.page.read_text(encoding="utf-8")
 

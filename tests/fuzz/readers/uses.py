@@ -15,8 +15,7 @@ from chatdev.departments.software.drivers.texts import best_label, is_in, is_sam
 from chatdev.departments.software.trial.agreed import UsedCheck, describe_step, find_faults, read_checks
 from chatdev.departments.software.trial.plan import any_command
 from chatdev.errors import ConfigError
-from chatdev.runner.pictures import read_picture
-from chatdev.runner.raster import read_svg
+from chatdev.runner.raster import read_picture, read_svg
 from chatdev.sandbox.base import Execution
 from tests.fuzz.readers.reader import Reader, is_short, scratch, value_in, write
 

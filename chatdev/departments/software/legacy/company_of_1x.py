@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chatdev.config.protocol import SOLUTION_MARKER
+from chatdev.config.schema import SOLUTION_MARKER
 from chatdev.config.templates import compile_expression
 from chatdev.config.yaml_nodes import dotted_path, name_hint
 from chatdev.errors import ConfigError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chatdev.cli.new_commands import make_folder, refuse_company_name
+from chatdev.cli.company_commands import make_folder, refuse_company_name
 from chatdev.cli.outcome import report_outcome
 from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize

@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 from chatdev.departments.software import knowledge
 from chatdev.departments.software.reading.python_reader import unfinished_comments, unfinished_parts, written_names
-from chatdev.packages import known_modules
-from chatdev.packages.imports import imports, third_party_names
+from chatdev.packages.imports import distributions, imports, third_party_names
 from chatdev.tools.base import ToolContext, Verdict, tool
 from chatdev.workspace.languages import captures, has_python, matches, page_entry
 from chatdev.workspace.python_errors import SourceError, code_lines, line_text, syntax_errors
@@ -151,7 +150,7 @@ def _python_packages(files: Mapping[str, bytes]) -> set[str]:
     broken = {error.path for error in syntax_errors(files)}
     sound = {path: data for path, data in files.items() if path not in broken}
     modules = third_party_names(frozenset(imports(sound).all_names))
-    return {known_modules.distributions().get(module, module) for module in modules}
+    return {distributions().get(module, module) for module in modules}
 
 
 @functools.cache

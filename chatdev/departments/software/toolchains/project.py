@@ -12,7 +12,7 @@ from typing import Self
 from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.drivers.step import VISIT, Driven, Step, drive
 from chatdev.packages.interpreter import interpreter
-from chatdev.packages.program import DISPLAY
+from chatdev.packages.modules import DISPLAY
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.languages import Language, languages, matches

@@ -25,10 +25,9 @@ from chatdev.departments.software.toolchains.verdict import (
     rule_of,
 )
 from chatdev.errors import ToolError
-from chatdev.packages import known_modules
-from chatdev.packages.imports import own_modules
-from chatdev.packages.program import PreparedProgram, missing_for_windows, modules_of_tests, prepare_program
-from chatdev.packages.supply import Supply
+from chatdev.packages import imports
+from chatdev.packages.imports import Supply, own_modules
+from chatdev.packages.modules import PreparedProgram, missing_for_windows, modules_of_tests, prepare_program
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.workspace.languages import importable_modules, is_library
@@ -111,7 +110,7 @@ class PythonToolchain:
             return None
         if program.windows:
             job = program.job(folder, _SECONDS_WHEN_SLOW)
-            inside = known_modules.draws_by_tkinter(program.imported)
+            inside = imports.draws_by_tkinter(program.imported)
             return drive_window(self._context.sandbox, job, steps, inside=inside)
         return drive_service(self._context.sandbox, program.job(folder, 0), steps) if steps else None
 

@@ -21,8 +21,7 @@ from chatdev.departments.software.toolchains.python import PythonToolchain
 from chatdev.departments.software.toolchains.table import TableToolchain
 from chatdev.departments.software.toolchains.verdict import Finding, is_given
 from chatdev.errors import ToolError, WorkspaceError
-from chatdev.sandbox.base import Execution, SandboxJob
-from chatdev.sandbox.job_folder import remove_folder
+from chatdev.sandbox.base import Execution, SandboxJob, remove_folder
 from chatdev.tools.base import ToolContext, throwaway_copy
 from chatdev.workspace.file_tree import explain_os_errors, write_file
 from chatdev.workspace.languages import has_python, language_of, languages, unsupported_languages
