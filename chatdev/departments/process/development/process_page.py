@@ -14,9 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from chatdev.departments.process.conformance import measure_quality
-from chatdev.departments.process.flow_graph import draw_flow, draw_picture
 from chatdev.departments.process.inductive_miner import mine
-from chatdev.departments.process.instances import format_instance
 from chatdev.departments.process.pool import (
     STRATEGIES,
     InstanceOutcome,
@@ -26,10 +24,11 @@ from chatdev.departments.process.pool import (
     count_instances,
     count_outcomes,
     filter_entries,
+    format_instance,
     measure_diversity,
 )
 from chatdev.departments.process.process_company import ProcessCompany
-from chatdev.departments.process.process_tree import Instance, describe, measure_size
+from chatdev.departments.process.process_tree import Instance, describe, draw_flow, draw_picture, measure_size
 from chatdev.errors import MissingProgram
 from chatdev.evaluation.plots import COLOURS, INK, drawing
 from chatdev.evaluation.reporting import formats
