@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.verilog.minimise import Side, TruthTable, evaluate_rows, minimal_expressions
+from chatdev.departments.verilog.identify import Side, TruthTable, evaluate_rows, minimal_expressions
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolArgumentsError, ToolContext, registry
 
