@@ -53,10 +53,17 @@ def _read_text_form(path: Path) -> ModelFile:
     return ModelFile(Diagram.read(path))
 
 
+def _read_simulink(path: Path) -> ModelFile:
+    from chatdev.departments.simulink.files.reader import read_file
+
+    return ModelFile(*read_file(path))
+
+
 def _write_text_form(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
     return model.diagram.text().encode(), ()
 
 
-_READERS: dict[str, Callable[[Path], ModelFile]] = {".yaml": _read_text_form, ".yml": _read_text_form}
+_READERS: dict[str, Callable[[Path], ModelFile]] = {".yaml": _read_text_form, ".yml": _read_text_form,
+                                                    ".slx": _read_simulink, ".mdl": _read_simulink}
 _WRITERS: dict[str, Callable[[ModelFile], tuple[bytes, tuple[str, ...]]]] = {
     ".yaml": _write_text_form, ".yml": _write_text_form}
