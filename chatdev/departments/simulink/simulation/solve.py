@@ -21,6 +21,7 @@ from chatdev.departments.simulink.hierarchy import split_path, system_at, with_s
 from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
 from chatdev.departments.simulink.simulation.kernel import ModelFault, Rate, SimulationFailed
+from chatdev.departments.simulink.simulation.load_flow import LoadFlow, has_load_flow, solve_load_flow
 from chatdev.departments.simulink.simulation.steps import (
     FIXED,
     VARIABLE,
@@ -153,8 +154,20 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
     options = options or options_of(model)
     _check_options(options)
     changed, variables = set_parameters(model, settings or {})
+    if has_load_flow(changed):
+        return _flow_results(solve_load_flow(changed, variables), options.stop)
     found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
     return _Run(found, options, progress).run()
+
+
+def _flow_results(flow: LoadFlow, stop: float) -> Results:
+    """Of a load flow: the same figures at the start and at the end."""
+    groups = flow.columns()
+    columns = {name: value for group in groups.values() for name, value in group.items()}
+    rows = numpy.array([[*columns.values()]] * 2)
+    return Results(numpy.array([0.0, stop]), rows, tuple(columns),
+                   {what: tuple(group) for what, group in groups.items()}, {}, tuple(flow.lines()), "load flow",
+                   flow.rounds, 0, 1)
 
 
 def _check_options(options: Options) -> None:
