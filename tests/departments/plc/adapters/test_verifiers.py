@@ -105,7 +105,8 @@ def test_a_contradiction_is_said_and_leaves_nothing_certain(tmp_path: Path, monk
     assert f"\n1: {line}" in list_verdicts(found)
     assert f"; `{line}" in write_report(found, "md", title="latch")
     assert f"<strong>{line}" in write_report(found, "html", title="latch")
-    (result, *_) = proof_sarif(Path("latch.st"), found)["runs"][0]["results"]
+    log = proof_sarif({Path("latch.st"): found.check}, found, lambda span: (Path("latch.st"), span))
+    (result, *_) = log["runs"][0]["results"]
     assert (result["kind"], result["level"]) == ("review", "none")
     assert line in result["message"]["text"]
 

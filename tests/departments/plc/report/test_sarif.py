@@ -80,7 +80,8 @@ def test_diagnostics_have_the_structure() -> None:
 
 
 def test_verdicts_have_the_structure() -> None:
-    log = proof_sarif(Path("latch.st"), SourceProof(SLIPS, check_source(SLIPS), OUTCOMES))
+    file, check = Path("latch.st"), check_source(SLIPS)
+    log = proof_sarif({file: check}, SourceProof(SLIPS, check, OUTCOMES), lambda span: (file, span))
     assert faults(log) == []
     assert {(one["kind"], one["level"]) for one in log["runs"][0]["results"]} == {
         ("pass", "none"), ("fail", "error"), ("open", "none"), ("review", "none")}
