@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from chatdev.departments.plc.project import SourceProject
     from chatdev.departments.plc.source_check import SourceCheck, SourceProof
     from chatdev.departments.plc.source_run import SourceRun
-    from chatdev.departments.plc.st.core import Dialect, Span
+    from chatdev.departments.plc.st.core import Dialect
     from chatdev.departments.plc.st.diagnostics import Diagnostic
 
 
@@ -85,32 +85,13 @@ def _lines(project: SourceProject, lines: Sequence[int]) -> list[int] | list[str
 
 def run_data(project: SourceProject, seen: SourceRun, dialect: Dialect) -> dict[str, Any]:
     """A run, for JSON."""
+    from chatdev.departments.plc.unit_tests import problems_of
+
     return {"file": str(project.files[0]), "files": [str(file) for file in project.files], "dialect": asdict(dialect),
             "passed": seen.passed, "columns": [column.name for column in seen.trace.columns],
             "rows": [[_json_value(value) for value in row] for row in seen.trace.rows],
             "milliseconds": seen.milliseconds, "lines": [_lines(project, ran) for ran in seen.lines],
-            "problems": list(run_problems(project, seen))}
-
-
-def run_problems(project: SourceProject, seen: SourceRun) -> Iterator[str]:
-    """A line for each thing that went wrong."""
-    from chatdev.departments.plc.simulation.values import write_text
-
-    file = project.files[0]
-
-    for one in seen.mismatches:
-        expected, found = (write_text(value, one.column.type) for value in (one.expected, one.seen))
-        yield f"{file}: scan {one.scan}: {one.column.name} is {found}, not {expected}"
-    for broken in seen.broken:
-        name = broken.name or "without a name"
-        yield f"{_place(project, broken.span)}: error: assertion {name} does not hold in scan {broken.scan}"
-    if seen.fault:
-        yield f"{_place(project, seen.fault.span)}: error: {seen.fault.message} in scan {seen.fault.scan}"
-
-
-def _place(project: SourceProject, span: Span) -> str:
-    found = project.locate(span)
-    return f"{found.file}:{found.span}"
+            "problems": list(problems_of(project, seen))}
 
 
 def _json_value(value: Any) -> Any:

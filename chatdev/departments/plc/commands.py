@@ -30,7 +30,6 @@ from chatdev.departments.plc.command_output import (
     read_noting,
     refuse_entry,
     run_data,
-    run_problems,
     tell_notes,
     turns_option,
     verifier_option,
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from chatdev.departments.plc.source_file import SourceText
     from chatdev.departments.plc.source_run import SourceRun
     from chatdev.departments.plc.st.core import Dialect
+    from chatdev.departments.plc.unit_tests import UnitTestResult
     from chatdev.sandbox.base import Sandbox
 
 DEFAULT_CYCLE_MS = 100
@@ -103,9 +103,19 @@ def _check_files(project: SourceProject, libraries: Sequence[Path], each: bool, 
     from chatdev.departments.plc.project import check_project, read_project
 
     if not each:
-        return check_project(project, entry, dialect)
+        checks = check_project(project, entry, dialect)
+        return checks if any(one.errors for one in checks.values()) else _check_tests(project, checks, dialect)
     alone = [read_project([file], libraries) for file in project.files if file in project.own]
     return {file: one for single in alone for file, one in check_project(single, entry, dialect).items()}
+
+
+def _check_tests(project: SourceProject, checks: dict[Path, SourceCheck], dialect: Dialect) -> dict[Path, SourceCheck]:
+    """The checks of a program without errors, with what is to be said of its tests."""
+    from chatdev.departments.plc.unit_tests import check_blocks
+
+    for file, one in check_blocks(project, dialect):
+        checks[file] = replace(checks[file], diagnostics=(*checks[file].diagnostics, one))
+    return checks
 
 
 def _mend(file: Path, source: SourceText, entry: str | None, dialect: Dialect) -> None:
@@ -175,6 +185,8 @@ def run(paths: tuple[Path, ...], libraries: tuple[Path, ...], inputs: Path | Non
         ) -> int:
     """Run the program in PATH scan by scan. Exits with 1 after a run-time fault, an `//#ASSERT` that does not hold, or
     a value that is not as expected."""
+    from chatdev.departments.plc.unit_tests import problems_of
+
     out, plot, signals = written["out"], written["plot"], written["signals"]
     picture = _picture_form(plot)
     project = read_files(paths, libraries)
@@ -189,7 +201,7 @@ def run(paths: tuple[Path, ...], libraries: tuple[Path, ...], inputs: Path | Non
         write_file(out, seen.csv)
     else:
         click.echo(sanitize(seen.csv), nl=False)
-    for line in run_problems(project, seen):
+    for line in problems_of(project, seen):
         click.echo(sanitize(line), err=True)
     return 0 if seen.passed else 1
 
@@ -242,6 +254,55 @@ def _draw(seen: SourceRun, plot: Path, form: str, signals: str | None) -> None:
     except ValueError as error:
         raise ConfigError(f"--plot: {error}") from None
     write_file(plot, picture)
+
+
+@command.command("test")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@library_option
+@click.option("--table", "tables", multiple=True, type=click.Path(path_type=Path), metavar="CSV",
+              help="A run with expected values, as `run --inputs` takes it; may be given several times.")
+@cycle_option("the task's, else 100")
+@turns_option
+@entry_option
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE.xml", help="Write the results as JUnit's XML.")
+@dialect_options
+@json_option
+@report_outcome
+def test(paths: tuple[Path, ...], libraries: tuple[Path, ...], tables: tuple[Path, ...],  # noqa: PLR0913 - options
+         cycle_ms: int | None, most_turns: int, entry: str | None, junit: Path | None, dialect: Dialect, form: str
+         ) -> int:
+    """Run the tests of the program in PATH: its TEST blocks, and each table. Exits with 1 if one fails, with 2 if one
+    cannot be run, or there is none."""
+    from chatdev.departments.plc.unit_tests import blocks_of, junit_report, run_block, run_table
+
+    project = read_files(paths, libraries)
+    tell_notes(project)
+    results = [run_block(block, number, project, dialect, most_turns)
+               for number, block in enumerate(blocks_of(project), 1)]
+    results += [run_table(file, _read_table(file), project, entry or project.entry or None,
+                          cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS, dialect, most_turns) for file in tables]
+    if not results:
+        raise ConfigError(f"{paths[0]}: no test; write `TEST 'name' … END_TEST` in a file, or give --table FILE.csv")
+    if junit:
+        write_file(junit, junit_report(results, str(paths[0])))
+    if form == "json":
+        click.echo(as_json({"dialect": asdict(dialect), "tests": [
+            {"name": one.name, "file": str(one.file), "line": one.line, "passed": one.passed,
+             "failures": list(one.failures), "error": one.error} for one in results]}))
+    else:
+        _show_tests(results)
+    return 2 if any(one.error for one in results) else int(any(one.failures for one in results))
+
+
+def _show_tests(results: Sequence[UnitTestResult]) -> None:
+    for one in results:
+        word = "ok" if one.passed else "FAILED" if one.failures else "ERROR"
+        place = sanitize(f"{one.name} ({one.file}:{one.line})")
+        click.echo(f"{click.style(word, fg='green' if one.passed else 'red')} {place}")
+        for line in (one.error,) if one.error else one.failures:
+            click.echo(sanitize(f"   {line}"))
+    failed = sum(not one.passed for one in results)
+    click.echo(f"{len(results) - failed} of {len(results)} tests passed")
 
 
 @command.command("verify")

@@ -54,6 +54,8 @@ class Container:
     pieces: list[Piece] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
     graphical: list[str] = field(default_factory=list)
+    tests: list[tuple[str, Piece]] = field(default_factory=list)
+    """The names and texts of TEST blocks (`unit_tests.py`)."""
     cycle_ms: int | None = None
     entry: str = ""
     written: SourceText | None = None
@@ -117,8 +119,25 @@ def read_container(data: bytes, name: str) -> Container:
     if name.lower().endswith(".exp"):
         _read_export(source.text, found)
     else:
-        found.pieces.append(Piece(source.text))
+        found.pieces.append(Piece(_take_tests(source.text, found)))
     return found
+
+
+def _take_tests(text: str, found: Container) -> str:
+    """A text without its TEST blocks, line for line."""
+    def take(block: re.Match[str]) -> str:
+        if block["test"] is None:
+            return block[0]
+        line, at = text.count("\n", 0, block.start("body")) + 1, block.start("body")
+        found.tests.append((block["test"], Piece(block["body"], line, at - text.rfind("\n", 0, at))))
+        return "\n" * block[0].count("\n")
+
+    return _TEST.sub(take, text) if "END_TEST" in text.upper() else text
+
+
+_TEST = re.compile(r"\(\*.*?\*\)|//[^\n]*"
+                   r"|^[ \t]*TEST[ \t]+'(?P<test>(?:\$.|[^'$\n])*)'(?P<body>.*?)\bEND_TEST\b[ \t]*;?",
+                   re.IGNORECASE | re.DOTALL | re.MULTILINE)
 
 
 def is_xml(data: bytes) -> bool:

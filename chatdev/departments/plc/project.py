@@ -146,6 +146,13 @@ class SourceProject:
         end_line, end_column = _shift(fix.end_line, fix.end_column, self._starts[at], piece)
         return replace(fix, line=line, column=column, end_line=end_line, end_column=end_column)
 
+    def with_pieces(self, file: Path, pieces: Sequence[Piece]) -> SourceProject:
+        """The same program with more text of a file behind it."""
+        whole = replace(self, files=[*self.files], containers={**self.containers}, notes={**self.notes},
+                        _texts=[*self._texts], _starts=[*self._starts], _pieces=[*self._pieces])
+        whole._append(file, pieces)
+        return whole
+
     def takes(self, container: Container) -> bool:
         """Whether the program is not too long with this."""
         return self._length + sum(len(piece.text) for piece in container.pieces) <= MOST_TEXT
@@ -160,7 +167,10 @@ class SourceProject:
         self.graphical.extend(container.graphical)
         self.cycle_ms = self.cycle_ms or container.cycle_ms
         self.entry = self.entry or container.entry
-        for piece in container.pieces:
+        self._append(file, container.pieces)
+
+    def _append(self, file: Path, pieces: Sequence[Piece]) -> None:
+        for piece in pieces:
             text = piece.text if piece.text.endswith("\n") else f"{piece.text}\n"
             self._starts.append(1 + self._lines)
             self._pieces.append((file, piece))
