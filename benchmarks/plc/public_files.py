@@ -1,4 +1,4 @@
-"""What of PLC files that engineers published is read: each file by itself, libraries as one program, TwinCAT's projects.
+"""What of PLC files that engineers published is read: each file by itself, a library as one program, projects.
 
     python -m benchmarks.plc.public_files [--from FOLDER] [--half read|unseen] [--only NAME]
 
@@ -72,9 +72,9 @@ def main() -> None:
             for row in measure(one, options.source):
                 rows[row["repository"], row["way"]] = row
                 print(_cells(row), flush=True)
-    order = {(one.name, way): at for at, (one, way) in enumerate((one, way) for one in REPOSITORIES for way in one.ways)}
+    ways = [(one.name, way) for one in REPOSITORIES for way in one.ways]
     TABLE.keep({"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
-                "rows": sorted(rows.values(), key=lambda row: order.get((row["repository"], row["way"]), 99))})
+                "rows": [rows[way] for way in ways if way in rows]})
 
 
 def measure(one: Repository, source: Path) -> Iterator[dict[str, Any]]:

@@ -77,7 +77,6 @@ def check(paths: tuple[Path, ...], libraries: tuple[Path, ...], each: bool,  # n
     TwinCAT (.plcproj) are one program. Exits with 1 if there are errors (warnings are none), with 2 if a file cannot
     be read; the others are checked all the same."""
     from chatdev.departments.plc.project import read_project
-    from chatdev.departments.plc.report.sarif import check_sarif
 
     project = read_project(paths, libraries)
     if mends:
@@ -89,6 +88,8 @@ def check(paths: tuple[Path, ...], libraries: tuple[Path, ...], each: bool,  # n
     if compilers:
         _ask_compilers(compilers, project, checks)
     if form == "sarif":
+        from chatdev.departments.plc.report.sarif import check_sarif
+
         click.echo(as_json(check_sarif(checks)))
     elif form == "json":
         click.echo(as_json({"dialect": asdict(dialect),
@@ -104,7 +105,8 @@ def _check_files(project: SourceProject, libraries: Sequence[Path], each: bool, 
 
     if not each:
         checks = check_project(project, entry, dialect)
-        return checks if any(one.errors for one in checks.values()) else _check_tests(project, checks, dialect)
+        is_right = not any(one.errors for one in checks.values())
+        return _check_tests(project, checks, dialect) if is_right and project.has_tests else checks
     alone = [read_project([file], libraries) for file in project.files if file in project.own]
     return {file: one for single in alone for file, one in check_project(single, entry, dialect).items()}
 

@@ -87,6 +87,11 @@ class SourceProject:
                                               in zip(self._starts, self._pieces, strict=True))
 
     @property
+    def has_tests(self) -> bool:
+        """Whether a file has TEST blocks."""
+        return any(one.tests for one in self.containers.values())
+
+    @property
     def holds_text(self) -> bool:
         """Whether there is something to read."""
         return bool(self._pieces)

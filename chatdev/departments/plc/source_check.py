@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 
-from chatdev.departments.plc.proof.properties import UNREADABLE, Outcome, Property, Verdict
+from chatdev.departments.plc.proof.outcomes import UNREADABLE, Outcome, Property, Verdict
 from chatdev.departments.plc.simulation.layout import all_variables
 from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Program, Section, Span, assertions_of
 from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Cycle, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Outcome, Property
 from chatdev.departments.plc.source_check import EntryVariable, SourceProof
 from chatdev.departments.plc.st.core import Section
 from chatdev.paths import bundled_table

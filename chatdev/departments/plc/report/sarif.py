@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome, Verdict
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome, Verdict
 from chatdev.departments.plc.report.listing import (
     describe_contradiction,
     describe_opinion,

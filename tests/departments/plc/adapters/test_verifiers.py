@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.plc.adapters.verifiers import ask_verifier, find_verifier, name_variables
-from chatdev.departments.plc.proof.properties import ASSERTION, RUN_TIME, Cycle, Opinion, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Opinion, Outcome, Property
+from chatdev.departments.plc.proof.properties import ASSERTION
 from chatdev.departments.plc.report.listing import list_verdicts
 from chatdev.departments.plc.report.sarif import proof_sarif
 from chatdev.departments.plc.report.verification_report import write_report

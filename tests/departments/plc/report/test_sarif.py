@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Opinion, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Opinion, Outcome, Property
 from chatdev.departments.plc.report.sarif import check_sarif, proof_sarif
 from chatdev.departments.plc.source_check import SourceProof, check_source, mend_source
 
