@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chatdev.departments.plc.source_run import SourceRun
     from chatdev.departments.plc.st.core import Dialect
     from chatdev.departments.plc.st.diagnostics import Diagnostic
+    from chatdev.departments.plc.unit_tests import UnitTestResult
 
 
 def as_json(data: Any) -> str:
@@ -92,6 +93,12 @@ def run_data(project: SourceProject, seen: SourceRun, dialect: Dialect) -> dict[
             "rows": [[_json_value(value) for value in row] for row in seen.trace.rows],
             "milliseconds": seen.milliseconds, "lines": [_lines(project, ran) for ran in seen.lines],
             "problems": list(problems_of(project, seen))}
+
+
+def result_data(one: UnitTestResult) -> dict[str, Any]:
+    """How a test ended, for JSON."""
+    return {"name": one.name, "file": str(one.file), "line": one.line, "passed": one.passed,
+            "failures": list(one.failures), "error": one.error}
 
 
 def _json_value(value: Any) -> Any:

@@ -29,6 +29,7 @@ from chatdev.departments.plc.command_output import (
     read_files,
     read_noting,
     refuse_entry,
+    result_data,
     run_data,
     tell_notes,
     turns_option,
@@ -279,18 +280,17 @@ def test(paths: tuple[Path, ...], libraries: tuple[Path, ...], tables: tuple[Pat
 
     project = read_files(paths, libraries)
     tell_notes(project)
+    cycle = cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS
     results = [run_block(block, number, project, dialect, most_turns)
                for number, block in enumerate(blocks_of(project), 1)]
-    results += [run_table(file, _read_table(file), project, entry or project.entry or None,
-                          cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS, dialect, most_turns) for file in tables]
+    results += [run_table(file, _read_table(file), project, entry or project.entry or None, cycle, dialect, most_turns)
+                for file in tables]
     if not results:
         raise ConfigError(f"{paths[0]}: no test; write `TEST 'name' … END_TEST` in a file, or give --table FILE.csv")
     if junit:
         write_file(junit, junit_report(results, str(paths[0])))
     if form == "json":
-        click.echo(as_json({"dialect": asdict(dialect), "tests": [
-            {"name": one.name, "file": str(one.file), "line": one.line, "passed": one.passed,
-             "failures": list(one.failures), "error": one.error} for one in results]}))
+        click.echo(as_json({"dialect": asdict(dialect), "tests": list(map(result_data, results))}))
     else:
         _show_tests(results)
     return 2 if any(one.error for one in results) else int(any(one.failures for one in results))
@@ -305,6 +305,36 @@ def _show_tests(results: Sequence[UnitTestResult]) -> None:
             click.echo(sanitize(f"   {line}"))
     failed = sum(not one.passed for one in results)
     click.echo(f"{len(results) - failed} of {len(results)} tests passed")
+
+
+@command.command("export")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.xml|FOLDER",
+              help="A file of PLCopen XML, or a folder for TwinCAT's objects (.TcPOU, .TcDUT, .TcGVL).")
+@dialect_options
+@report_outcome
+def export(paths: tuple[Path, ...], out: Path, dialect: Dialect) -> int:
+    """Write the program in PATH for other engineering tools. It is checked first; exits with 1 if it has errors."""
+    from chatdev.departments.plc.export import NotWritable, write_plcopen, write_twincat
+    from chatdev.departments.plc.project import check_project
+
+    project = read_files(paths)
+    checks = check_project(project, project.entry or None, dialect)
+    if any(one.errors for one in checks.values()):
+        _show_checks(checks, each=False)
+        return 1
+    try:
+        if out.suffix.lower() == ".xml":
+            files = {out: write_plcopen(project.text, paths[0].stem, project.cycle_ms)}
+        else:
+            files = {out / name: text for name, text in write_twincat(project.text).items()}
+    except NotWritable as error:
+        raise ConfigError(f"{paths[0]}: {error}") from None
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file(file, text)
+    click.echo(f"{out}: {len(files)} file{'s' * (len(files) > 1)}" if len(files) > 1 else f"{next(iter(files))}")
+    return 0
 
 
 @command.command("verify")

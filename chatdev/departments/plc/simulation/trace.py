@@ -188,10 +188,8 @@ def read_trace(text: str, program: core.Program) -> Trace:
             if len(rows) == MOST_ROWS:
                 raise WrongTrace(f"line {table.line_num}: a trace has at most {MOST_ROWS} rows")
             if len(cells) > 1 or any(cell.strip() for cell in cells):  # an empty line is none, a row of empty cells is
-                if separator != ",":
-                    cells = [_DECIMAL.sub(".", cell) for cell in cells]
-                if clock:
-                    clock.read(cells, table.line_num)
+                cells = [_DECIMAL.sub(".", cell) for cell in cells] if separator != "," else cells
+                cells = clock.read(cells, table.line_num) if clock else cells
                 rows.append(_read_row(cells, columns, table.line_num))
     except csv.Error as error:
         raise WrongTrace(f"line {table.line_num}: this is no CSV: {error}") from error
@@ -211,8 +209,8 @@ class _Clock:
         self.index, self._name, self._per_ms = index, name, _PER_MS[unit.lower() or "s"]
         self._times: list[float] = []
 
-    def read(self, cells: list[str], line: int) -> None:
-        """Take the time of a row, in whose cell then stands nothing. Raises WrongTrace where time does not go on."""
+    def read(self, cells: list[str], line: int) -> list[str]:
+        """Take the time of a row; its cells with nothing there. Raises WrongTrace where time does not go on."""
         text = cells[self.index].strip() if self.index < len(cells) else ""
         try:
             now = float(text) / self._per_ms
@@ -221,7 +219,7 @@ class _Clock:
         if not math.isfinite(now) or (self._times and now <= self._times[-1]):
             raise WrongTrace(f"line {line}: {self._name} is {text}, and does not go on from the row before")
         self._times.append(now)
-        cells[self.index] = ""
+        return [*cells[:self.index], "", *cells[self.index + 1:]]
 
     def fill(self, rows: Sequence[tuple[core.Value, ...]]) -> Iterator[tuple[core.Value, ...]]:
         """The rows with the time of each scan; the first is as long as the second, and none is shorter than 1 ms."""
