@@ -18,10 +18,11 @@ from pydantic import Field
 from chatdev.cli.mcp.served import Served
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import read_text_file
-from chatdev.config.yaml_nodes import Key, Node, parse, place_of, plain
+from chatdev.config.yaml_nodes import Key, Node, descend, parse, place_of, plain
 from chatdev.departments.simulink.checks import check_diagram, check_investigation
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.difference import compare
+from chatdev.departments.simulink.hierarchy import split_path, system_at
 from chatdev.departments.simulink.parts import DiagramFinding
 from chatdev.errors import ConfigError, MissingProgram
 from chatdev.safe_text import escape_json, sanitize
@@ -135,12 +136,27 @@ class _Lines:
     def find(self, finding: DiagramFinding) -> int:
         """The line, from 1."""
         path: tuple[Key, ...] = ()
-        if finding.connection:
+        if finding.system:
+            path = self._inside(finding)
+        elif finding.connection:
             number = self._connections.get(_squeeze(finding.connection))
             path = (self._key,) if number is None else (self._key, number)
         elif finding.block:
             path = ("blocks", self._blocks.get(finding.block, finding.block), "parameters", finding.parameter)
         return int(place_of(self._node, path).rpartition(":")[2])
+
+
+    def _inside(self, finding: DiagramFinding) -> tuple[Key, ...]:
+        """Of what is found in a subsystem."""
+        path: tuple[Key, ...] = ()
+        for name in split_path(finding.system):
+            path = (*path, "blocks", name, "system")
+        if finding.connection:
+            rows = descend(self._node, (*path, "lines"))
+            texts = [_squeeze(str(row.value)) for row in rows.value] if rows else []
+            wanted = _squeeze(finding.connection)
+            return (*path, "lines", texts.index(wanted)) if wanted in texts else (*path, "lines")
+        return (*path, "blocks", *split_path(finding.block)[-1:], "parameters", finding.parameter)
 
 
 def _squeeze(connection: str) -> str:
@@ -163,8 +179,10 @@ def _show_check(one: CheckedFile) -> None:
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png",
               help="Where the picture goes. [default: standard output, as SVG]")
+@click.option("--system", "path", default="", metavar="PATH", help="Draw the system inside of the subsystem at this "
+              "path, such as Plant/Motor.")
 @report_outcome
-def draw(file: Path, out: Path | None) -> int:
+def draw(file: Path, out: Path | None, path: str) -> int:
     """Draw the model in FILE as Simulink would show it. Blocks with a position stay there; the others are placed.
     Exits with 4 if a PNG is asked for and nothing is installed that makes one."""
     from chatdev.departments.simulink import painter
@@ -172,7 +190,7 @@ def draw(file: Path, out: Path | None) -> int:
     ending = out.suffix.lower() if out else ".svg"
     if ending not in (".svg", ".png"):
         raise ConfigError(f"--out: {out} is neither a .svg nor a .png file; give it one of these endings")
-    model = Diagram.parse(_read(file), str(file))
+    model = system_at(Diagram.parse(_read(file), str(file)), split_path(path))
     picture = painter.draw_png(model) if ending == ".png" else painter.draw(model).encode()
     if out:
         with explain_os_errors("write", out):

@@ -3,7 +3,7 @@
 Only the standard library is imported here: the executor's sandbox runs this file, too.
 
 A port's record has `direction` (in, out, conserving), `domain` (signal, ps, electrical, three_phase, …, any), and may
-have `side` (left, right: a physical port, LConn or RConn), `name` (a port without a number, such as Enable), `label`,
+have `side` (left, right: a physical port, LConn or RConn), `name` (a port without a number, such as enable), `label`,
 `count` (the parameter that says how many there are), `each` (the parameter that lists their labels) and `when`
 (parameter: value or values at which it is there).
 """
@@ -24,7 +24,7 @@ _SIDES = {"left": "LConn", "right": "RConn"}
 
 
 class BlockPort(NamedTuple):
-    """A port as `add_line` names it: "1" of a signal (counted for inputs and outputs apart), "LConn1", "Enable"."""
+    """A port as `add_line` names it: "1" of a signal (counted for inputs and outputs apart), "LConn1", "enable"."""
 
     name: str
     direction: str
@@ -68,7 +68,8 @@ def _is_there(when: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
 def _labels(record: Mapping[str, Any], parameters: Mapping[str, str]) -> list[str]:
     """The label of each port that a record stands for."""
     if record.get("each"):
-        labels = parameters.get(record["each"], "").split(",", MOST_PORTS)
+        text = parameters.get(record["each"], "")
+        labels = text.split(",", MOST_PORTS) if text.strip() else []
         if len(labels) > MOST_PORTS:
             raise ValueError(f"{record['each']} names more than {MOST_PORTS} ports")
         return [label.strip() for label in labels]

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from chatdev.departments.simulink.agreement import model_name, settled_type
 from chatdev.departments.simulink.catalogue import BlockType, Catalogue, Found, block_finder, catalogue
-from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
+from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End
 from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.wiring_checks import order_wires
 from chatdev.errors import ToolError
@@ -101,11 +101,15 @@ def write_program(model: Diagram) -> str:
     is_placed = any(block.position for block in model.blocks.values())
     shown = place(model) if is_placed else model
     blocks = [(_path_of(block), name, _parameters_of(block)) for name, block in shown.blocks.items()]
-    lines = [(f"{wire.source.block}/{wire.source.port}", f"{wire.target.block}/{wire.target.port}")
-             for wire in order_wires(shown.wires)]
+    lines = [tuple(map(_written_end, wire)) for wire in order_wires(shown.wires)]
     program = render_file(_SHAPE, name=model_name(model.name), blocks=blocks, lines=lines, positioned=is_placed,
                           literal=repr)
     return f"{program}\n"
+
+
+def _written_end(end: End) -> str:
+    """As `add_line` takes it: it calls a control input Enable."""
+    return f"{end.block}/{end.port if end.port.isdecimal() else end.port[0].upper() + end.port[1:]}"
 
 
 def _path_of(block: DiagramBlock) -> str:

@@ -44,7 +44,7 @@ MOST_BLOCKS, MOST_LINES, MOST_PORTS = 10_000, 40_000, 200_000
 LONGEST_NAME = 1000
 _ANY = "any"
 _LONGEST_NUMBER = 9  # digits at the end of a name that are counted on
-_NAMED_SIGNALS = ("Enable", "Trigger", "State", "Ifaction", "Reset")
+_NAMED_SIGNALS = ("enable", "trigger", "state", "ifaction", "reset")
 
 
 class Socket(NamedTuple):
@@ -257,8 +257,8 @@ class BlockDiagram:
         socket = Socket(name, "" if is_physical_name(port) else side, port)
         if socket.key in placed.ports:
             return socket
-        for key in placed.ports if port in _NAMED_SIGNALS else ():
-            if key[1] == port:
+        for key in placed.ports if port.lower() in _NAMED_SIGNALS else ():
+            if key[1].lower() == port.lower():
                 return Socket(name, *key)
         raise NO_PORT.about(end=said).with_hint(PORTS_THERE.words.format(
             block=self.path(name), port=port, there=_ports_there(placed),
