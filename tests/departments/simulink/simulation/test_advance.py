@@ -13,7 +13,7 @@ from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.departments.simulink.simulation.kernel import InputTable, ModelFault, SimulationFailed
 from chatdev.departments.simulink.simulation.solve import Options, Results, Simulation, simulate
-from tests.departments.simulink.simulation.models import constant, model, sampled
+from tests.departments.simulink.simulation.models import Blocks, constant, model, sampled
 
 
 def pieces(stop: float, seed: int = 0) -> list[float]:
@@ -54,7 +54,7 @@ def test_pieces_of_sampled_models_are_exactly_the_whole(solver: str) -> None:
     assert simulation.row == tuple(whole.values[-1])
 
 
-DRIVEN = {"In": "In1", "Twice": ("Gain", {"Gain": "2"}), "Level": "Integrator", "Now": "Out1", "Out": "Out1"}
+DRIVEN: Blocks = {"In": "In1", "Twice": ("Gain", {"Gain": "2"}), "Level": "Integrator", "Now": "Out1", "Out": "Out1"}
 LINES = "In/1 -> Twice/1", "In/1 -> Level/1", "Twice/1 -> Now/1", "Level/1 -> Out/1"
 
 
@@ -75,11 +75,11 @@ def test_inputs_hold_until_the_next_ones() -> None:
 def test_a_hit_sees_the_input_of_its_instant(kind: str, solver: str) -> None:
     """However long before: given in pieces or as a table, the samples are the same."""
     parameters = {} if kind == "Memory" else {"SampleTime": "0.5"}
-    blocks = {"In": "In1", "Block": (kind, parameters), "Level": "Integrator", "Out": "Out1", "Other": "Out1"}
+    blocks: Blocks = {"In": "In1", "Block": (kind, parameters), "Level": "Integrator", "Out": "Out1", "Other": "Out1"}
     diagram = model(blocks, "In/1 -> Block/1", "In/1 -> Level/1", "Block/1 -> Out/1", "Level/1 -> Other/1")
     options = Options(stop=3.0, solver=solver, step=0.5 if solver == "ode4" else None)
     values = [1.0, 4.0, -2.0, 0.0, 8.0, 3.0]
-    times = [number * 0.5 for number in range(len(values)) for _ in "ab"][1:] + [3.0]
+    times = [*(number * 0.5 for number in range(len(values)) for _ in "ab"), 3.0][1:]
     table = InputTable(times, [[value for value in values for _ in "ab"]])
     whole = simulate(diagram, options, inputs={"In": table})
     simulation = Simulation(diagram, options, inputs={})
