@@ -171,12 +171,12 @@ class Diagram:
                 raise ValueError(f"{end.port!r:.80} is the name of no port; it is a number or a word, such as LConn1")
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read(cls, path: Path) -> Diagram:
         """The model in a file of the text form. Raises ConfigError, which names file, line and field."""
         return cls.parse(read_text(path), str(path))
 
     @classmethod
-    def parse(cls, text: str, name: str) -> Self:
+    def parse(cls, text: str, name: str) -> Diagram:
         """The model of a text; `name` stands for the file in errors. Raises ConfigError."""
         node = parse(text, name)
         if not isinstance(node.value, dict):
