@@ -22,6 +22,8 @@ from chatdev.config.yaml_nodes import Key, Node, descend, parse, place_of, plain
 from chatdev.departments.simulink.checks import check_diagram, check_investigation
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.difference import compare
+from chatdev.departments.simulink.files import ModelFile, read_model, write_model
+from chatdev.departments.simulink.files.lists import parse_list
 from chatdev.departments.simulink.hierarchy import split_path, system_at
 from chatdev.departments.simulink.parts import DiagramFinding
 from chatdev.errors import ConfigError, MissingProgram
@@ -36,8 +38,8 @@ _json_option = click.option("--json", "is_json", is_flag=True, help="Print one J
 
 @click.group("simulink")
 def command() -> None:
-    """Check, draw, simulate and compare block diagrams in their text form (docs/simulink.md). No language model and no
-    MATLAB is needed; FILE may be `-`, standard input."""
+    """Check, draw, simulate, compare and convert block diagrams (docs/simulink.md): .yaml (the text form), .slx, .mdl,
+    .m, .py, .json. No language model and no MATLAB is needed; FILE may be `-`, the text form on standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,9 @@ class CheckedFile:
 @_json_option
 @report_outcome
 def check(files: tuple[Path, ...], is_json: bool) -> int:
-    """Say what is wrong in each FILE: a model in the text form, or an agent's blocks and connections (YAML or JSON).
-    Exits with 1 if there are errors (warnings and remarks are none), with 2 if a FILE cannot be read; the others are
-    checked all the same."""
+    """Say what is wrong in each FILE: a model of any form, or an agent's blocks and connections (YAML or JSON). Exits
+    with 1 if there are errors (warnings and remarks are none), with 2 if a FILE cannot be read; the others are checked
+    all the same."""
     found = [check_file(file) for file in files]
     if is_json:
         _print_json({"files": [one.to_dict() for one in found]})
@@ -82,8 +84,9 @@ def check(files: tuple[Path, ...], is_json: bool) -> int:
 
 @tool(name="simulink_check")
 def check_for_agents(served: Served, *, file: Annotated[str, Field(
-        description="Path of a model in the text form (YAML), or of a list of blocks and connections")]) -> Any:
-    """Check a block diagram in its text form, without MATLAB: unknown blocks and parameters, ports that are not
+        description="Path of a model (.yaml, the text form; .slx, .mdl, .m, .py), or of a list of blocks and "
+                    "connections")]) -> Any:
+    """Check a block diagram, without MATLAB: unknown blocks and parameters, ports that are not
     connected, widths that do not fit, algebraic loops. Every finding has its line and the way out."""
     found = check_file(served.find(file))
     return {**found.to_dict(), "file": file, "about": found.about}
@@ -91,24 +94,61 @@ def check_for_agents(served: Served, *, file: Annotated[str, Field(
 
 def check_file(file: Path) -> CheckedFile:
     """What is wrong in a file, which may be one that cannot be read."""
+    if not _is_text_form(file):
+        return _check_model(file)
     try:
         text = _read(file)
         node = parse(text, str(file))
-        if _is_investigation(node):
+        if _is_investigation(node) and (value := plain(node)) and any(
+                isinstance(block, Mapping) and "system" in block for block in value.get("blocks") or ()):
+            model = parse_list(text, str(file))
+            found, about = check_diagram(model), _about(model)
+        elif _is_investigation(node):
             found = check_investigation(plain(node))
             about = f"{_length(node, 'blocks')} blocks, {_length(node, 'connections')} connections"
         else:
             model = Diagram.parse(text, str(file))
             found = check_diagram(model)
-            about = f"{model.name}, {len(model.blocks)} blocks, {len(model.wires)} lines"
+            about = _about(model)
     except ConfigError as error:
         return CheckedFile(str(file), problem=str(error))
     lines = _Lines(node)
     return CheckedFile(str(file), [(lines.find(one), one) for one in found], about)
 
 
+def _check_model(file: Path) -> CheckedFile:
+    """What is wrong in a file that has no lines of its own for blocks: all is found in line 1."""
+    try:
+        model = read_model(file)
+    except ConfigError as error:
+        return CheckedFile(str(file), problem=str(error))
+    notes = "".join(f"; {note}" for note in model.notes)
+    return CheckedFile(str(file), [(1, one) for one in check_diagram(model.diagram)], _about(model.diagram) + notes)
+
+
+def _about(model: Diagram) -> str:
+    return f"{model.name}, {len(model.blocks)} blocks, {len(model.wires)} lines"
+
+
+def _is_text_form(file: Path) -> bool:
+    """Whether it is read as the text form, or as JSON, with the lines of what is found."""
+    return str(file) == "-" or file.suffix.lower() in (".yaml", ".yml", ".json", ".txt", "")
+
+
+def _load(file: Path, form: str = "") -> ModelFile:
+    """The model in a file of any form; what its reader noted is told."""
+    if not form and _is_text_form(file) and file.suffix.lower() != ".json":
+        return ModelFile(Diagram.parse(_read(file), str(file)))
+    if str(file) == "-":
+        raise ConfigError("--from: standard input is read as the text form only; hand in a file")
+    model = read_model(file, form)
+    for note in model.notes:
+        click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
+    return model
+
+
 def _is_investigation(node: Node) -> bool:
-    return isinstance(node.value, dict) and "model" not in node.value and (
+    return isinstance(node.value, dict) and (
         "connections" in node.value or ("blocks" in node.value and isinstance(node.value["blocks"].value, list)))
 
 
@@ -190,7 +230,7 @@ def draw(file: Path, out: Path | None, path: str) -> int:
     ending = out.suffix.lower() if out else ".svg"
     if ending not in (".svg", ".png"):
         raise ConfigError(f"--out: {out} is neither a .svg nor a .png file; give it one of these endings")
-    model = system_at(Diagram.parse(_read(file), str(file)), split_path(path))
+    model = system_at(_load(file).diagram, split_path(path))
     picture = painter.draw_png(model) if ending == ".png" else painter.draw(model).encode()
     if out:
         with explain_os_errors("write", out):
@@ -211,7 +251,7 @@ def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
     """Say what changed from the model in OLD to that in NEW: `+` is new, `-` is gone, `~` is otherwise, `>` only moved.
     The order of blocks and lines is no change; physical lines are compared as nets, Goto and From by their tags. Exits
     with 1 if they differ."""
-    before, after = (Diagram.parse(_read(file), str(file)) for file in (old, new))
+    before, after = _load(old).diagram, _load(new).diagram
     found = compare(before, after)
     data, lines = found.to_dict(), found.lines()
     if meaning:
@@ -252,7 +292,7 @@ def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ..
         raise ConfigError(f"--plot: {plot} is neither a .svg nor a .png file; give it one of these endings")
     given = simulation.Options(stop=options["stop"], solver=options["solver"], step=options["step"],
                                relative=options["tolerance"])
-    model = Diagram.parse(_read(file), str(file))
+    model = _load(file).diagram
     results = simulation.simulate(model, given, dict(map(_split_setting, settings)), _progress(given.stop))
     for note in results.notes:
         click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
@@ -294,6 +334,36 @@ def _progress(stop: float) -> Callable[[float], None] | None:
     if not sys.stderr.isatty():
         return None
     return lambda time: click.echo(f"\r{time:g} of {stop:g} s ", nl=False, err=True)
+
+
+@command.command("convert")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="Where it goes: .yaml, .slx, .mdl, .m, .py, .json or .fmu.")
+@click.option("--from", "source", metavar="ENDING", default="", help="What FILE is, if its ending does not say that.")
+@click.option("--to", "target", metavar="ENDING", default="", help="What --out is, if its ending does not say that.")
+@click.option("--fmi", type=click.Choice(["2.0", "3.0"]), default="2.0", show_default=True,
+              help="The version of FMI of a .fmu.")
+@report_outcome
+def convert(file: Path, out: Path, source: str, target: str, fmi: str) -> int:
+    """Write the model in FILE in another form, by the ending of --out. A .py has been run in the sandbox, and has built
+    the model, before it is written. Exits with 2 for what a form cannot hold."""
+    model = _load(file, _ending(source))
+    target = _ending(target) or out.suffix.lower()
+    if target == ".fmu":
+        from chatdev.departments.simulink.files.functional_unit import write_unit
+
+        notes = write_unit(model.diagram, out, fmi)
+    else:
+        notes = write_model(model, out, target)
+    for note in notes:
+        click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
+    click.echo(f"written: {_one_line(str(out))} ({_one_line(_about(model.diagram))})", err=True)
+    return 0
+
+
+def _ending(form: str) -> str:
+    return f".{form.lower().removeprefix('.')}" if form else ""
 
 
 @command.command("blocks")

@@ -92,11 +92,15 @@ class SavedModel(_SavedSystem):
     def rebuild(self, library: Library, *, strict: bool) -> Diagram:
         """The model, built call by call. Raises UnreadableModel where the calls cannot have built it."""
         try:
-            return self.build(BlockDiagram(self.name, library, strict=strict), self.name, self.settings)
+            settings = {name: value for name, value in self.settings.items() if name != DESCRIPTION}
+            built = self.build(BlockDiagram(self.name, library, strict=strict), self.name, settings)
+            return replace(built, about=self.settings.get(DESCRIPTION, ""))
         except (BuildRefused, ValueError, RecursionError) as error:
             raise UnreadableModel(str(error)[:_LONGEST_REASON]) from None
 
 
+DESCRIPTION = "Description"
+"""The parameter of a model that says what it is for."""
 MASK = "MaskInitialization"
 """The parameter of a subsystem in which programs give the variables of its mask, `name = expression;` line by line."""
 _STATEMENT = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*(.*?)\s*;?\s*")

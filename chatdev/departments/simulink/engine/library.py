@@ -14,7 +14,8 @@ BUILT_IN = "built-in/"
 _COMMON = ("Name", "Position", "Orientation", "ShowName", "NamePlacement", "BackgroundColor", "ForegroundColor",
            "Tag", "Description", "SampleTime", "OutDataTypeStr", "Priority", "HideAutomaticName", "FontSize",
            "Commented", "BlockMirror", "BlockRotation", "AttributesFormatString", "UserData", "Selected",
-           "ZeroCross", "SaturateOnIntegerOverflow", "OutMin", "OutMax", "RndMeth", "LockScale")
+           "ZeroCross", "SaturateOnIntegerOverflow", "OutMin", "OutMax", "RndMeth", "LockScale", "Mask",
+           "MaskInitialization")
 """Parameters that all or many blocks have."""
 
 
