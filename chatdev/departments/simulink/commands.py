@@ -3,10 +3,11 @@ MATLAB; and `simulink_check` of `chatdev mcp`."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -269,19 +270,23 @@ def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
 
 @command.command("run")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv", help="Where the table goes. "
-              "[default: standard output]")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.csv|FILE.mat", help="Where the table goes. "
+              "[default: standard output, as CSV]")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE.svg|FILE.png", help="Where a plot goes.")
-@click.option("--stop", type=float, default=10.0, show_default=True, metavar="SECONDS", help="The end.")
+@click.option("--stop", type=float, metavar="SECONDS", help="The end. [default: StopTime of the model, else 10]")
 @click.option("--set", "settings", multiple=True, metavar="BLOCK.PARAMETER=VALUE",
               help="Another value of a parameter, or NAME=VALUE for a variable of the workspace; repeatable.")
-@click.option("--solver", default="auto", show_default=True, metavar="NAME",
-              help="auto, ode45, ode23, ode15s, discrete, or fixed-step ode1 to ode5.")
+@click.option("--input-data", "data", type=click.Path(path_type=Path), metavar="FILE.csv",
+              help="What the model's In1 blocks get: a column `time`, and one for each block by its name.")
+@click.option("--solver", metavar="NAME", help="auto, ode45, ode23, ode15s, discrete, or fixed-step ode1 to ode5. "
+              "[default: Solver of the model, else auto]")
 @click.option("--step", type=float, metavar="SECONDS", help="The length of fixed steps.")
-@click.option("--tolerance", type=float, default=1e-3, show_default=True, metavar="NUMBER",
-              help="The relative tolerance of solvers with variable steps.")
+@click.option("--tolerance", type=float, metavar="NUMBER", help="The relative tolerance of solvers with variable "
+              "steps. [default: RelTol of the model, else 1e-3]")
+@_json_option
 @report_outcome
-def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ...], **options: Any) -> int:
+def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ...], data: Path | None, is_json: bool,
+        **options: Any) -> int:
     """Simulate the model in FILE from 0 s on, and print what its Scopes, outputs and displays get, as CSV: a column for
     each signal, two rows of one time where something jumps. Exits with 2 if the model cannot be simulated (it says
     which blocks have no kernel), with 1 if the simulation fails."""
@@ -290,20 +295,28 @@ def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ..
 
     if plot and not table.plot_ending(plot):
         raise ConfigError(f"--plot: {plot} is neither a .svg nor a .png file; give it one of these endings")
-    given = simulation.Options(stop=options["stop"], solver=options["solver"], step=options["step"],
-                               relative=options["tolerance"])
+    if out and out.suffix.lower() not in table.TABLES:
+        raise ConfigError(f"--out: {out} is neither a .csv nor a .mat file; give it one of these endings")
     model = _load(file).diagram
-    results = simulation.simulate(model, given, dict(map(_split_setting, settings)), _progress(given.stop))
+    given = simulation.options_of(model, stop=options["stop"], solver=options["solver"], step=options["step"],
+                                  relative=options["tolerance"])
+    inputs = table.read_inputs(read_text_file(data, "input data"), str(data), model) if data else None
+    with _progress(given.stop) as tell:
+        results = simulation.simulate(model, given, dict(map(_split_setting, settings)), tell, inputs=inputs)
     for note in results.notes:
         click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
     click.echo(_one_line(f"{model.name}: {results.solver}, {results.steps} steps, {results.events} events"), err=True)
     if out:
-        with explain_os_errors("write", out), out.open("w", encoding="utf-8", newline="") as target:
-            table.write_csv(results, target)
+        with explain_os_errors("write", out):
+            table.write_table(results, out)
+    elif is_json:
+        _print_json({"model": model.name, **table.plain(results)})
     else:
         text = io.StringIO()
         table.write_csv(results, text)
         click.echo(sanitize(text.getvalue()), nl=False)
+    if out and is_json:
+        _print_json({"model": model.name, **table.plain(results, with_rows=False)})
     if plot:
         picture = table.draw_plot(results, table.plot_ending(plot))
         with explain_os_errors("write", plot):
@@ -329,11 +342,24 @@ def _split_setting(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _progress(stop: float) -> Callable[[float], None] | None:
-    """Tells a person at a terminal how far a long run has come."""
+@contextlib.contextmanager
+def _progress(stop: float) -> Iterator[Callable[[float], None] | None]:
+    """Tells a person at a terminal how far a long run has come; the line is gone at the end."""
     if not sys.stderr.isatty():
-        return None
-    return lambda time: click.echo(f"\r{time:g} of {stop:g} s ", nl=False, err=True)
+        yield None
+        return
+    told = False
+
+    def tell(time: float) -> None:
+        nonlocal told
+        told = True
+        click.echo(f"\r\x1b[Ksimulating: {time:.6g} of {stop:g} s ({time / stop:.0%})", nl=False, err=True)
+
+    try:
+        yield tell
+    finally:
+        if told:
+            click.echo("\r\x1b[K", nl=False, err=True)
 
 
 @command.command("convert")

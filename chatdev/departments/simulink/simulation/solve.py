@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from chatdev.departments.simulink.diagram import Diagram
+from chatdev.departments.simulink.hierarchy import split_path, system_at, with_system
 from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
 from chatdev.departments.simulink.simulation.kernel import InputTable, ModelFault, Rate, SimulationFailed
@@ -31,6 +32,7 @@ from chatdev.departments.simulink.simulation.steps import (
     Stateless,
     Stepper,
 )
+from chatdev.errors import ConfigError
 
 SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
 _SAME = 1e-12  # of a time, within which two instants are one
@@ -78,23 +80,74 @@ class Results:
         return numpy.asarray(self.values[:, self.columns.index(column)])
 
 
+_SOLVERS = {"variablestepauto": "auto", "fixedstepauto": "auto", "variablestepdiscrete": "discrete",
+            "fixedstepdiscrete": "discrete", "ode23s": "ode15s", "ode23t": "ode15s", "ode23tb": "ode15s",
+            "ode113": "ode45"}
+"""Simulink's further names, and what is nearest to them here."""
+
+
+def options_of(model: Diagram, **given: Any) -> Options:
+    """The options that are `given` (None: not), for the others what the model's settings say (StopTime, Solver,
+    RelTol, AbsTol, FixedStep, MaxStep), and else the defaults. Raises ModelFault."""
+    says = {name.lower(): value.strip() for name, value in model.settings.items()}
+    if (start := says.get("starttime", "0")) not in ("0", "0.0"):
+        raise ModelFault(f"settings: StartTime is {start!r}; a simulation begins at 0 here")
+    asked: dict[str, Any] = {field: _setting(model, says, name) for field, name in _TIMES.items()}
+    solver = says.get("solver") or says.get("solvername") or "auto"
+    asked["solver"] = _SOLVERS.get(solver.lower(), solver)
+    is_fixed = asked["solver"] in FIXED or solver.lower().startswith("fixedstep")
+    asked["step"] = asked["step"] if is_fixed else None
+    asked |= {name: value for name, value in given.items() if value is not None}
+    return Options(**{name: value for name, value in asked.items() if value is not None})
+
+
+_TIMES = {"stop": "StopTime", "relative": "RelTol", "absolute": "AbsTol", "step": "FixedStep", "longest": "MaxStep"}
+
+
+def _setting(model: Diagram, says: Mapping[str, str], name: str) -> float | None:
+    """A number among the settings; None where it is left to the solver, which an endless stop time is, too."""
+    text = says.get(name.lower(), "auto")
+    if text in ("auto", "", "-1"):
+        return None
+    try:
+        variables = dict[str, Values]()
+        for key, value in model.variables.items():
+            variables[key] = value_of(value, variables)
+        found = float(value_of(text, variables).item())
+    except (ExpressionFault, ValueError) as error:
+        raise ModelFault(f"settings: {name} is {text[:60]!r}: {error}") from None
+    return found if found < math.inf else None
+
+
 def set_parameters(model: Diagram, settings: Mapping[str, str]) -> tuple[Diagram, dict[str, Values]]:
-    """The model with other values of `block.parameter`, and the variables of the workspace, which are named without a
-    block. Raises ModelFault."""
-    blocks, variables = dict(model.blocks), dict[str, Values]()
+    """The model with other values of `block.parameter` (a block inside of subsystems by its path; a variable of a
+    mask as a parameter of its block), and the variables of the workspace, which are named without a block. Raises
+    ModelFault."""
+    variables = dict[str, Values]()
     for key, value in settings.items():
         block, dot, parameter = key.rpartition(".")
-        if not dot:
-            try:
+        try:
+            if dot:
+                model = _set_parameter(model, block, parameter, value)
+            else:
                 variables[key] = value_of(value, variables)
-            except ExpressionFault as error:
-                raise ModelFault(f"{key}={value[:60]}: {error}") from None
-        elif block not in blocks:
-            raise ModelFault(f"{key}={value[:60]}: there is no block {block!r}; it has {', '.join([*blocks][:20])}",
-                             [block])
-        else:
-            blocks[block] = replace(blocks[block], parameters={**blocks[block].parameters, parameter: value})
-    return replace(model, blocks=blocks), variables
+        except (ConfigError, ValueError) as error:
+            raise ModelFault(f"{key}={value[:60]}: {error}", [block] if block else ()) from None
+    return model, variables
+
+
+def _set_parameter(model: Diagram, path: str, parameter: str, value: str) -> Diagram:
+    *above, name = [path] if path in model.blocks else split_path(path)
+    system = system_at(model, above)
+    if name not in system.blocks:
+        raise ConfigError(f"there is no block {path!r}; it has {', '.join([*system.blocks][:20])}")
+    block = system.blocks[name]
+    if block.system and parameter in block.system.variables:
+        inside = replace(block.system, variables={**block.system.variables, parameter: value})
+        changed = replace(block, system=inside)
+    else:
+        changed = replace(block, parameters={**block.parameters, parameter: value})
+    return with_system(model, above, replace(system, blocks={**system.blocks, name: changed}))
 
 
 def simulate(model: Diagram, options: Options | None = None, settings: Mapping[str, str] | None = None,
@@ -130,7 +183,7 @@ class Simulation:
     def __init__(self, model: Diagram, options: Options | None = None, settings: Mapping[str, str] | None = None, *,
                  progress: Callable[[float], None] | None = None,
                  inputs: Mapping[str, InputTable] | None = None) -> None:
-        self.options = options = _check(options or Options())
+        self.options = options = _check(options or options_of(model))
         changed, variables = set_parameters(model, settings or {})
         self.model = found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop,
                                            inputs)
