@@ -179,12 +179,12 @@ def _outputs(model: Diagram, columns: tuple[str, ...], sinks: Mapping[str, tuple
     """The columns of the results by names of their own: those of Out1 blocks, else of the blocks they come from."""
     found: dict[str, int] = {}
     places = {column: number for number, column in enumerate(columns)}
-    for name, recorded in sinks.items():
-        is_port = name in model.blocks and block_type_of(model.blocks[name]) == "Outport"
-        labels = _labels(name, len(recorded)) if is_port else [" ".join(column.split()) for column in recorded]
-        for label, column in zip(labels, recorded, strict=True):
-            if is_port or places[column] not in found.values():
-                found[_unused(label, {*found, *taken})] = places[column]
+    ports = [name for name in sinks if name in model.blocks and block_type_of(model.blocks[name]) == "Outport"]
+    for name in [*ports, *(name for name in sinks if name not in ports)]:
+        labels = _labels(name, len(sinks[name])) if name in ports else sinks[name]
+        for label, column in zip(labels, sinks[name], strict=True):
+            if name in ports or places[column] not in found.values():
+                found[_unused(" ".join(label.split()), {*found, *taken})] = places[column]
     return found
 
 

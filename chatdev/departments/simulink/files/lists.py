@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.yaml_nodes import read_text
+import yaml
+
+from chatdev.config.yaml_nodes import Dumper, read_text
 from chatdev.departments.simulink.agreement import MODEL, settle_block
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.errors import ConfigError
@@ -46,12 +48,13 @@ def parse_list(text: str, name: str) -> Diagram:
     try:
         value = json.loads(text)
         if isinstance(value, Mapping) and isinstance(value.get("blocks"), list):
-            text = json.dumps({"model": value.get("model", MODEL), **_text_form(value, "")})
+            value = {"model": value.get("model", MODEL), **_text_form(value, "")}
+        form = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True)  # it takes what JSON's escapes mean
     except ConfigError as error:
         raise ConfigError(f"{name}: {error}") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{name}: it is no JSON: {error}; write {_FORM}") from None
-    return Diagram.parse(text, name)
+    return Diagram.parse(form, name)
 
 
 def _text_form(value: Mapping[str, Any], place: str) -> dict[str, Any]:

@@ -228,10 +228,13 @@ class _Reader:
         return double(found) if any(isinstance(value, MatlabArray) for value in (left, right)) else found[0]
 
     def _factor(self) -> Any:
-        if self._take("-"):
-            return self._numbers(0.0, self._factor(), lambda a, b: a - b)
-        if self._take("+"):
-            return self._factor()
+        is_negative = False
+        while sign := self._take("+", "-"):
+            is_negative ^= sign == "-"
+        value = self._value()
+        return self._numbers(0.0, value, lambda a, b: a - b) if is_negative else value
+
+    def _value(self) -> Any:
         if self._take("("):
             outside, self._in_vector = self._in_vector, False
             value = self._expression()

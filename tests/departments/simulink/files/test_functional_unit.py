@@ -19,7 +19,8 @@ from chatdev.departments.simulink.simulation.kernel import InputTable, ModelFaul
 from chatdev.departments.simulink.simulation.solve import Options, simulate
 from tests.departments.simulink.simulation.models import Blocks, model
 
-MODELS = ("spring_ball", "pump_relay", "cruise_control", "sample_counter", "pid_antiwindup", "wall_cart", "traffic_light")
+MODELS = ("spring_ball", "pump_relay", "cruise_control", "sample_counter", "pid_antiwindup", "wall_cart",
+          "traffic_light")
 DRIVEN: Blocks = {"u 1": "In1", "K": ("Gain", {"Gain": "2"}), "Level": ("Integrator", {"InitialCondition": "1"}),
                   "y": "Out1", "now": ("Out1", {"Port": "2"}), "Scope": "Scope"}
 LINES = "u 1/1 -> K/1", "K/1 -> Level/1", "Level/1 -> y/1", "K/1 -> now/1", "u 1/1 -> Scope/1"
@@ -63,7 +64,7 @@ def test_names_of_ports_and_parameters_are_those_of_the_model(driven: Path) -> N
     assert known.pop("K.Gain") == ("parameter", "fixed", 2.0)
     assert known.pop("V") == ("parameter", "fixed", 6.0)
     assert known.pop("u 1") == ("input", "continuous", 0.0)
-    assert {name: cause for name, (cause, _, _) in known.items()} == {"y": "output", "now": "output", "u 1 (2)": "output"}
+    assert {name: cause for name, (cause, _, _) in known.items()} == dict.fromkeys(("y", "now", "u 1 (2)"), "output")
     experiment = fmpy.read_model_description(str(driven)).defaultExperiment
     assert (float(experiment.startTime), float(experiment.stopTime)) == (0.0, 3.0)
 
@@ -80,7 +81,7 @@ def test_inputs_and_parameters_from_outside_count(driven: Path) -> None:
 def test_a_unit_begins_anew_after_reset(tmp_path: Path) -> None:
     path = tmp_path / "driven.fmu"
     write_unit(model(DRIVEN, *LINES), path)
-    unit, ends = two(path), []
+    unit, ends = Instance(path), []
     for gain in (1.0, 3.0):
         unit.slave.setupExperiment(startTime=0.0)
         unit.slave.enterInitializationMode()
@@ -96,7 +97,9 @@ def test_a_unit_begins_anew_after_reset(tmp_path: Path) -> None:
     assert ends == [pytest.approx(3.0), pytest.approx(7.0)]
 
 
-class two:  # noqa: N801  # an instance of a unit of FMI 2.0, by names
+class Instance:
+    """An instance of a unit of FMI 2.0, by names."""
+
     def __init__(self, path: Path) -> None:
         described = fmpy.read_model_description(str(path))
         self._places = {one.name: one.valueReference for one in described.modelVariables}
