@@ -17,7 +17,6 @@ from typing import Any
 
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.hierarchy import (
-    CONTROLS,
     OUTPORT,
     block_type_of,
     join_path,
@@ -27,6 +26,7 @@ from chatdev.departments.simulink.hierarchy import (
     systems,
 )
 from chatdev.departments.simulink.parts import Part, make_parts
+from chatdev.departments.simulink.ports import CONTROLS
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
 from chatdev.departments.simulink.simulation.functions import relate
 from chatdev.departments.simulink.simulation.kernel import Guard, Kernel, ModelFault, Site, kernel, literal, scalars
