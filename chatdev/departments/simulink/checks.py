@@ -25,7 +25,7 @@ from chatdev.departments.simulink.hierarchy import (
     visible_tags,
 )
 from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, Part, Severity, make_parts, nearest
-from chatdev.departments.simulink.ports import count_of, is_physical_name
+from chatdev.departments.simulink.ports import count_of, is_physical_name, names_of
 from chatdev.departments.simulink.wiring_checks import (
     check_completeness,
     check_duplicates,
@@ -427,6 +427,8 @@ def _check_counts(part: Part, wires: Sequence[Wire]) -> Iterator[DiagramFinding]
         if name is None or not _is_there(record.when, part.values):
             continue
         value = part.values.get(name, "").strip()
+        if record.names and names_of(value) and value:
+            continue
         if problem := _judge_count(part.kind.block_type if part.kind else "", value):
             yield DiagramFinding("parameters", "error", f"{name} is {value!r}: {problem[0]}", problem[1],
                                  block=part.name, parameter=name)
