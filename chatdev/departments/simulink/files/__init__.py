@@ -110,8 +110,8 @@ def _write_list(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
 
 
 _READERS: dict[str, Callable[[Path], ModelFile]] = {
-    ".yaml": _read_text_form, ".yml": _read_text_form, ".m": _read_script, ".py": _read_program, ".json": _read_list,
-    ".fmu": _read_unit, ".slx": _read_simulink, ".mdl": _read_simulink}
+    ".yaml": _read_text_form, ".yml": _read_text_form, ".slx": _read_simulink, ".mdl": _read_simulink,
+    ".m": _read_script, ".py": _read_program, ".json": _read_list, ".fmu": _read_unit}
 _WRITERS: dict[str, Callable[[ModelFile], tuple[bytes, tuple[str, ...]]]] = {
     ".yaml": _write_text_form, ".yml": _write_text_form, ".m": _write_script, ".py": _write_program,
     ".json": _write_list}

@@ -184,11 +184,11 @@ def _outputs(model: Diagram, columns: tuple[str, ...], sinks: Mapping[str, tuple
         labels = _labels(name, len(sinks[name])) if name in ports else sinks[name]
         for label, column in zip(labels, sinks[name], strict=True):
             if name in ports or places[column] not in found.values():
-                found[_unused(" ".join(label.split()), {*found, *taken})] = places[column]
+                found[_free_label(" ".join(label.split()), {*found, *taken})] = places[column]
     return found
 
 
-def _unused(label: str, taken: set[str]) -> str:
+def _free_label(label: str, taken: set[str]) -> str:
     number = 2
     while (new := label if number == 2 else f"{label} ({number - 1})") in taken:
         number += 1

@@ -62,13 +62,11 @@ def _text_form(value: Mapping[str, Any], place: str) -> dict[str, Any]:
     blocks: dict[str, Any] = {}
     for number, given in enumerate(value.get("blocks") or [], 1):
         block = settle_block({"name": given, "type": given} if isinstance(given, str) else given)
-        name = block.get("name") if isinstance(block, Mapping) else None
-        if not isinstance(block, Mapping) or not isinstance(name, str):
+        if not isinstance(block, Mapping) or not isinstance(name := block.get("name"), str):
             raise ConfigError(f"{place}block {number} has no name; write {_FORM}")
         if name in blocks:
             raise ConfigError(f"{place}two blocks are called {name!r}; give each its own name")
-        blocks[name] = {key: one for key, one in block.items() if key not in ("name", "parameters") or (
-            key == "parameters" and one)}
+        blocks[name] = {key: one for key, one in block.items() if key != "name"}
         if isinstance(system := block.get("system"), Mapping):
             blocks[name]["system"] = _text_form(system, f"{place}{name}: ")
     rest = {key: one for key, one in value.items() if key not in ("model", "blocks", "connections")}

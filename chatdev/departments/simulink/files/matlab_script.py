@@ -216,7 +216,7 @@ class _Reader:
         return value
 
     def _numbers(self, left: Any, right: Any, compute: Callable[[float, float], float]) -> Any:
-        rows = [value.flat() if isinstance(value, MatlabArray) else [value] for value in (left, right)]
+        rows = [_flat(left), _flat(right)]
         length = max(map(len, rows))
         if any(isinstance(one, str | list) for row in rows for one in row) or {*map(len, rows)} - {1, length}:
             raise self._error("only numbers, and vectors of one length, are computed with")
@@ -262,6 +262,27 @@ class _Reader:
 
     def _vector(self, closing: str) -> Any:
         """Numbers as a row or rows, texts joined; a list of texts between braces."""
+        rows = self._rows(closing)
+        flat = [value for row in rows for value in row]
+        if closing == "}":
+            return flat
+        if any(isinstance(value, str) for value in flat):
+            return self._text(rows)
+        if not all(isinstance(value, float | MatlabArray) for value in flat):
+            raise self._error("a vector has numbers")
+        numbers = [[one for value in row for one in _flat(value)] for row in rows]
+        try:
+            return double(numbers if len(rows) > 1 else numbers[0])
+        except ValueError:
+            raise self._error("the rows have different lengths") from None
+
+    def _text(self, rows: list[list[Any]]) -> str:
+        if len(rows) > 1 or not all(isinstance(value, str | float) for value in rows[0]):
+            raise self._error("texts are joined with texts, in one row")
+        return _char(*rows[0])
+
+    def _rows(self, closing: str) -> list[list[Any]]:
+        """The elements up to the closing bracket; at least one row."""
         outside, self._in_vector = self._in_vector, True
         rows: list[list[Any]] = [[]]
         while not self._take(closing):
@@ -272,22 +293,11 @@ class _Reader:
                     raise self._error(f"{closing!r} is missing")
                 rows[-1].append(self._expression())
         self._in_vector = outside
-        rows = [row for row in rows if row] or [[]]
-        flat = [value for row in rows for value in row]
-        if closing == "}":
-            return flat
-        if any(isinstance(value, str) for value in flat):
-            if len(rows) > 1 or not all(isinstance(value, str | float) for value in flat):
-                raise self._error("texts are joined with texts, in one row")
-            return "".join(value if isinstance(value, str) else _char(value) for value in flat)
-        if not all(isinstance(value, float | MatlabArray) for value in flat):
-            raise self._error("a vector has numbers")
-        flattened = [[one for value in row for one in (value.flat() if isinstance(value, MatlabArray) else [value])]
-                     for row in rows]
-        try:
-            return double(flattened if len(rows) > 1 else flattened[0])
-        except ValueError:
-            raise self._error("the rows have different lengths") from None
+        return [row for row in rows if row] or [[]]
+
+
+def _flat(value: Any) -> list[Any]:
+    return value.flat() if isinstance(value, MatlabArray) else [value]
 
 
 def _char(*codes: Any) -> str:

@@ -30,7 +30,7 @@ def read_program(path: Path) -> tuple[Diagram, tuple[str, ...]]:
 
 def write_program(model: Diagram) -> str:
     """The Python program of a model, which has built it in the sandbox. Raises ConfigError where it does not."""
-    program = views.write_program(_described(model))
+    program = views.write_program(_with_description(model))
     result = _run(program)
     if result.diagram is None:
         raise ConfigError(f"{model.name}: the program does not build the model: {result.message}; `chatdev simulink "
@@ -41,12 +41,12 @@ def write_program(model: Diagram) -> str:
 
 def write_script(model: Diagram) -> str:
     """The MATLAB script of a model, which has been read again. Raises ConfigError where another model comes back."""
-    script = views.write_script(_described(model))
+    script = views.write_script(_with_description(model))
     _compare(model, parse_script(script, f"the script of {model.name}")[0])
     return script
 
 
-def _described(model: Diagram) -> Diagram:
+def _with_description(model: Diagram) -> Diagram:
     """The model with what it is for as one of its parameters."""
     about = {DESCRIPTION: model.about} if model.about else {}
     return replace(model, settings={**model.settings, **about})

@@ -318,9 +318,11 @@ class _Compiler:
             tuple(columns), {name: tuple(row) for name, row in sinks.items()}, tuple(rates),
             {name: site.rate for name, site in self.sites.items()}, tuple(code.events), code.longest_step,
             is_continuous, any(site.network for site in self.sites.values()), tuple(self.notes), code.inputs, code.held,
-            tuple(one for one in code.objects.values() if hasattr(one, "bit_generator")),
-            {f"{name}.{parameter}": number for name, site in self.sites.items()
-             for parameter, number in site.numbers().items()}, source)
+            code.generators(), self._numbers(), source)
+
+    def _numbers(self) -> dict[str, float]:
+        return {f"{name}.{parameter}": number for name, site in self.sites.items()
+                for parameter, number in site.numbers().items()}
 
     def _sinks(self) -> dict[str, dict[str, str]]:
         """What each recording block records: labels with variables. Without one, all outputs are recorded."""

@@ -120,6 +120,10 @@ class Code:
     span: float = 10.0
     elements: int = 0
 
+    def generators(self) -> tuple[Any, ...]:
+        """Those of random numbers."""
+        return tuple(one for one in self.objects.values() if hasattr(one, "bit_generator"))
+
     def variable(self) -> str:
         """A new variable of a signal."""
         self.elements += 1

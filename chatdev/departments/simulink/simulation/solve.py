@@ -338,32 +338,38 @@ class Simulation:
         model, stepper = self.model, self._stepper
         longest = min(self.options.longest or self.options.stop / _PARTS, model.longest_step)
         if self.time < 0:
-            due = self._hits.due(0.0)
-            self._keep(due)
-            self._state, self.is_over = self._whole_step(0.0, self._state, due, None)
+            self._start()
         time, state, is_stiff = self._last, self._state, self.solver == "ode15s"
         while time < to and not self.is_over:
             bound = self._next_stop(time, to)
             before = (time, state)
-            time, state = stepper.advance(time, state, bound, longest)
-            if bound - time <= _SAME * abs(bound):
-                time = bound
-            if not all(map(math.isfinite, state)):
-                raise self._divergence(state, time)
-            event = self._first_event(stepper, before, time, state)
-            if event:
+            time, state = self._step(time, state, bound, longest)
+            if event := self._first_event(stepper, before, time, state):
                 time, state, block = event
                 self._note_event(time, block)
             due = self._hits.due(time) if time == bound else self._none_due
-            slope = model.derivative(time, state) if is_stiff else ()
             left = model.peek(time, state) if event or time == bound else None
             self._last, self._state = time, state
             if time == to:
                 self._keep(due)
+            slope = model.derivative(time, state) if is_stiff else ()
             old, (state, self.is_over) = state, self._whole_step(time, state, due, left, is_needed=time == to)
             if event or (is_stiff and not (state is old and _is_alike(slope, model.derivative(time, state)))):
                 stepper.restart()
             self._state = state
+
+    def _step(self, time: float, state: State, bound: float, longest: float) -> tuple[float, State]:
+        time, state = self._stepper.advance(time, state, bound, longest)
+        if bound - time <= _SAME * abs(bound):
+            time = bound
+        if not all(map(math.isfinite, state)):
+            raise self._divergence(state, time)
+        return time, state
+
+    def _start(self) -> None:
+        due = self._hits.due(0.0)
+        self._keep(due)
+        self._state, self.is_over = self._whole_step(0.0, self._state, due, None)
 
     def _next_stop(self, time: float, end: float) -> float:
         """The next hit, jump or end; a hit's time where they are one instant."""

@@ -7,7 +7,7 @@ import io
 import math
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -81,10 +81,7 @@ def read_inputs(text: str, name: str, model: Diagram) -> dict[str, InputTable]:
     found: dict[str, dict[int, Sequence[float]]] = {}
     columns = _numbers(rows[1:], len(head), name)
     for at, label in enumerate(head[1:], 1):
-        element = _ELEMENT.fullmatch(label)
-        plain_label = " ".join(label.split())
-        block, place = (known[plain_label], 1) if plain_label in known else (element[1], int(element[2])) if (
-            element) else (label, 1)
+        block, place = _element(label, known)
         if place in found.setdefault(block, {}):
             raise ConfigError(f"{name}:1: two columns are called {label!r}; keep one")
         found[block][place] = columns[at]
@@ -93,6 +90,13 @@ def read_inputs(text: str, name: str, model: Diagram) -> dict[str, InputTable]:
             raise ConfigError(f"{name}:1: of {block!r} there are the elements {sorted(elements)}; give all from 1 on")
     return {block: InputTable(columns[0], [elements[place] for place in sorted(elements)])
             for block, elements in found.items()}
+
+
+def _element(label: str, known: Mapping[str, str]) -> tuple[str, int]:
+    """The block and the element of it that a column is for."""
+    element = None if label in known else _ELEMENT.fullmatch(label)
+    block, place = (element[1], int(element[2])) if element else (label, 1)
+    return known.get(" ".join(block.split()), block), place
 
 
 def _numbers(rows: Sequence[tuple[int, Sequence[str]]], width: int, name: str) -> list[array[float]]:
