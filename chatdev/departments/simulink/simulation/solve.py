@@ -92,13 +92,12 @@ def options_of(model: Diagram, **given: Any) -> Options:
     says = {name.lower(): value.strip() for name, value in model.settings.items()}
     if (start := says.get("starttime", "0")) not in ("0", "0.0"):
         raise ModelFault(f"settings: StartTime is {start!r}; a simulation begins at 0 here")
-    asked: dict[str, Any] = {field: _setting(model, says, name) for field, name in _TIMES.items()}
     solver = says.get("solver") or says.get("solvername") or "auto"
+    asked: dict[str, Any] = {field: _setting(model, says, name) for field, name in _TIMES.items()}
     asked["solver"] = _SOLVERS.get(solver.lower(), solver)
-    is_fixed = asked["solver"] in FIXED or solver.lower().startswith("fixedstep")
-    asked["step"] = asked["step"] if is_fixed else None
-    asked |= {name: value for name, value in given.items() if value is not None}
-    return Options(**{name: value for name, value in asked.items() if value is not None})
+    if asked["solver"] not in FIXED:
+        del asked["step"]
+    return Options(**{name: value for name, value in [*asked.items(), *given.items()] if value is not None})
 
 
 _TIMES = {"stop": "StopTime", "relative": "RelTol", "absolute": "AbsTol", "step": "FixedStep", "longest": "MaxStep"}
