@@ -59,6 +59,18 @@ def _read_simulink(path: Path) -> ModelFile:
     return ModelFile(*read_file(path))
 
 
+def _write_slx(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
+    from chatdev.departments.simulink.files.writer import write_file
+
+    return write_file(model.diagram, model.source, ".slx")
+
+
+def _write_mdl(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
+    from chatdev.departments.simulink.files.writer import write_file
+
+    return write_file(model.diagram, model.source, ".mdl")
+
+
 def _write_text_form(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
     return model.diagram.text().encode(), ()
 
@@ -66,4 +78,5 @@ def _write_text_form(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
 _READERS: dict[str, Callable[[Path], ModelFile]] = {".yaml": _read_text_form, ".yml": _read_text_form,
                                                     ".slx": _read_simulink, ".mdl": _read_simulink}
 _WRITERS: dict[str, Callable[[ModelFile], tuple[bytes, tuple[str, ...]]]] = {
-    ".yaml": _write_text_form, ".yml": _write_text_form}
+    ".yaml": _write_text_form, ".yml": _write_text_form,
+    ".slx": _write_slx, ".mdl": _write_mdl}

@@ -40,7 +40,9 @@ _SUBSYSTEMS = (("ActionPort", "If Action Subsystem"), ("ResetPort", "Resettable 
                ("TriggerPort", _TRIGGERED), ("EnablePort", "Enabled Subsystem"))
 SUBSYSTEM = "SubSystem"
 _ORIENTATION = {"0": "right", "90": "down", "180": "left", "270": "up"}
-_MIRRORED = {"right": "left", "left": "right", "down": "down", "up": "up"}
+_MIRRORED = {"right": "left", "left": "right", "down": "up", "up": "down"}
+_TURNED = {"right": {}, "left": {"BlockMirror": "on"}, "up": {"BlockRotation": "270"},
+           "down": {"BlockRotation": "270", "BlockMirror": "on"}}
 
 
 class _Names(StrictModel):
@@ -110,14 +112,12 @@ def block_of(record: BlockRecord, defaults: Mapping[str, str], system: Diagram |
     turned = _orientation(given)
     kind = _kind_of(record, {**unsaid, **said}, system)
     if kind is None:
-        parameters = {**{name: text for name, text in said.items() if defaults.get(name) != text}, **turned}
+        parameters = {**{name: text for name, text in said.items()
+                         if defaults.get(name) != text and name != "Orientation"}, **turned}
         return ReadBlock(DiagramBlock(_unknown_type(record), parameters, None, system))
     unknown = tuple(name for name in said if name not in kind.parameters and defaults.get(name) != said[name]
-                    and name not in _ORIENTED)
+                    and name != "Orientation")
     return ReadBlock(DiagramBlock(kind.type, {**_differing(kind, {**unsaid, **said}), **turned}, None, system), unknown)
-
-
-_ORIENTED = ("Orientation", "BlockRotation", "BlockMirror")
 
 
 def _kind_of(record: BlockRecord, values: Mapping[str, str], system: Diagram | None) -> BlockType | None:
@@ -183,6 +183,13 @@ def _orientation(values: Mapping[str, str]) -> dict[str, str]:
 
 def record_of(block: DiagramBlock) -> BlockRecord:
     """What a file says of a block. Defaults are left out only where a record that says nothing means the same."""
+    plain = {name: text for name, text in block.parameters.items() if name != "Orientation"}
+    turned = _TURNED.get(block.parameters.get("Orientation", "right"), {})
+    record = _record(replace(block, parameters=plain))
+    return replace(record, values={**record.values, **turned})
+
+
+def _record(block: DiagramBlock) -> BlockRecord:
     found = _sure(block.type)
     if found is None:
         is_path = "/" in block.type

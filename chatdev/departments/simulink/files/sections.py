@@ -121,6 +121,7 @@ def write_xml(root: Element) -> bytes:
     text: str = tostring(root, encoding="unicode")
     if found := _NO_XML.search(text):
         raise ConfigError(f"the model holds the character {found[0]!r}, which no .slx file can; take it out")
+    text = text.replace("\r", "&#13;")  # which a reader would take for the end of a line
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
