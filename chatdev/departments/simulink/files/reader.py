@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import MOST_LEVELS, Diagram, DiagramBlock, End, Position, Wire
+from chatdev.departments.simulink.files import masks
 from chatdev.departments.simulink.files.blocks import SUBSYSTEM, BlockRecord, block_of, stateflow_type
 from chatdev.departments.simulink.files.model_tree import ModelTree
 from chatdev.departments.simulink.files.sections import value, values
@@ -28,9 +29,7 @@ _CONTROLS = {name: name for name in ("enable", "trigger", "ifaction", "reset")}
 CONTROL_PORTS = {**_CONTROLS, "state": "State"}
 """Ports without a number, by the lower-case names of files."""
 _SIDES = {"lconn": "LConn", "rconn": "RConn"}
-_MASK_ASSIGNMENT = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*([@&])(\d{1,4})\s*")
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*([^=\[\]'\"%]+|\[[^;\n\[\]'\"%]*\])")
-_EXPRESSIONS = ("edit", "slider", "dial", "spinbox", "min", "")
 _QUIET = frozenset({"P", "Block", "Line", "System", "Mask", "PortCounts", "InstanceData", "LinkData", "PortProperties",
                     "Port", "List", "Object", "Array", "Interface", "MaskDefaults"})
 """Sections of a system or a block that are read, or say only how something looks or is logged."""
@@ -123,21 +122,10 @@ class _Reader:
         if len(path) >= MOST_LEVELS:
             raise ConfigError(f"{self._place}: systems lie in each other more than {MOST_LEVELS} levels deep; make the "
                               "model flatter")
-        blocks, names = dict[str, DiagramBlock](), dict[str, str]()
-        lines = list[Element]()
-        for one in section:
-            if one.tag == "Block":
-                title = value(one, "Name") or ""
-                if not title or title in blocks:
-                    raise self._wrong(path, f"the block {title!r:.80} is there twice" if title else
-                                      "a block has no name")
-                blocks[title] = self._block(one, title, path)
-                names[title if self._tree.is_classic else value(one, "SID") or ""] = title
-            elif one.tag == "Line":
-                lines.append(one)
-            elif one.tag not in _QUIET:
-                self._kept.sections[one.tag] += 1
-        wires = [wire for line in lines for wire in self._wires(line, LineReader(names, self._tree.is_classic))]
+        blocks, names = self._blocks(section, path)
+        reader = LineReader(names, self._tree.is_classic)
+        wires = [wire for line in section if line.tag == "Line" for wire in self._wires(line, reader)]
+        self._kept.sections.update(one.tag for one in section if one.tag not in _QUIET)
         try:
             return Diagram(name or "model", blocks, tuple(wires), about, settings or {}, variables or {})
         except ValueError as error:
@@ -148,6 +136,17 @@ class _Reader:
         return ConfigError(f"{self._place}: {f'system {where}: ' if where else ''}{what}")
 
     # Blocks.
+
+    def _blocks(self, section: Element, path: tuple[str, ...]) -> tuple[dict[str, DiagramBlock], dict[str, str]]:
+        """The blocks of a system, and their names by how its lines call them."""
+        blocks, names = dict[str, DiagramBlock](), dict[str, str]()
+        for one in (one for one in section if one.tag == "Block"):
+            title = value(one, "Name") or ""
+            if not title or title in blocks:
+                raise self._wrong(path, f"the block {title!r:.80} is there twice" if title else "a block has no name")
+            blocks[title] = self._block(one, title, path)
+            names[title if self._tree.is_classic else value(one, "SID") or ""] = title
+        return blocks, names
 
     def _block(self, section: Element, title: str, path: tuple[str, ...]) -> DiagramBlock:
         said = values(section)
@@ -161,7 +160,9 @@ class _Reader:
         if record.block_type == SUBSYSTEM and not stateflow_type(said):
             inside = self._tree.system(section, self._place)
             if inside is not None and any(one.tag == "Block" for one in inside):
-                variables = self._mask_variables(section, said)
+                variables = masks.variables_of(section, said)
+                self._kept.others["masks whose initialization is a program, which is not run"] += masks.has_program(
+                    section, said)
                 system = self._system(inside, title, (*path, title), variables=variables,
                                       about=said.get("Description", ""))
         try:
@@ -184,16 +185,6 @@ class _Reader:
                 return left, top, right, bottom
         self._kept.others["positions that are none, left out"] += 1
         return None
-
-    def _mask_variables(self, section: Element, said: Mapping[str, str]) -> dict[str, str]:
-        """The variables that the mask around a system gives it."""
-        found = {name: text for name, kind, text in _mask_parameters(section) if kind in _EXPRESSIONS and name and text}
-        found |= _old_mask_variables(said)
-        codes = [value(one, "Initialization") for one in section if one.tag in ("Mask", "Object")]
-        codes += [text.text for one in section if one.tag == "Mask" for text in one if text.tag == "Initialization"]
-        if any((code or "").strip() for code in [*codes, said.get("MaskInitialization")]):
-            self._kept.others["masks whose initialization is a program, which is not run"] += 1
-        return found
 
     def _wires(self, line: Element, reader: LineReader) -> tuple[Wire, ...]:
         found = reader.read(line)
@@ -260,28 +251,3 @@ def _numbered_end(text: str | None) -> tuple[str | None, str]:
         return None, ""
     kind = found[2].lower()
     return found[1], CONTROL_PORTS.get(kind) or _SIDES.get(kind, "") + (found[3] or "1")
-
-
-def _mask_parameters(section: Element) -> Iterator[tuple[str, str, str]]:
-    """Name, kind and value of the parameters of a mask, in any of the forms that it had since R2012."""
-    for mask in (one for one in section if one.tag in ("Mask", "Object") and
-                 (one.tag == "Mask" or "Simulink.Mask" in (value(one, "ClassName"), value(one, "$ClassName")))):
-        for one in mask.iter():
-            if one.tag == "MaskParameter":
-                text = next((inner.text for inner in one if inner.tag == "Value"), None)
-                kind = "text" if one.get("Evaluate") == "off" else one.get("Type", "")
-                yield one.get("Name", ""), kind, text or ""
-            elif one.tag == "Object" and value(one, "Prompt") is not None and value(one, "Name"):
-                kind = "text" if value(one, "Evaluate") == "off" else value(one, "Type") or ""
-                yield value(one, "Name") or "", kind, value(one, "Value") or ""
-
-
-def _old_mask_variables(said: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a mask of before R2012: `a=@1;b=@2;` and `2|3`; those with `&` are texts."""
-    texts = said.get("MaskValueString", "").split("|")
-    found = dict[str, str]()
-    for one in said.get("MaskVariables", "").split(";"):
-        match = _MASK_ASSIGNMENT.fullmatch(one)
-        if match and match[2] == "@" and 0 < int(match[3]) <= len(texts):
-            found[match[1]] = texts[int(match[3]) - 1]
-    return found

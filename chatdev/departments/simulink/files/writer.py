@@ -3,17 +3,17 @@ empty model. Of all parts only those are written that Simulink needs, as far as 
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
+from chatdev.departments.simulink.files import masks
 from chatdev.departments.simulink.files.blocks import SUBSYSTEM, is_link_known, record_of
-from chatdev.departments.simulink.files.model_tree import MODEL_PART, ModelTree
-from chatdev.departments.simulink.files.package import Package, content_types, is_text_package, relationships
+from chatdev.departments.simulink.files.empty_files import new_classic, new_package
+from chatdev.departments.simulink.files.model_tree import ModelTree
+from chatdev.departments.simulink.files.package import is_text_package
 from chatdev.departments.simulink.files.reader import CONTROL_PORTS, LineReader, Source
 from chatdev.departments.simulink.files.sections import add_section, set_value, value
 from chatdev.departments.simulink.hierarchy import ports_of
@@ -21,16 +21,10 @@ from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.ports import BlockPort
 
 _EXPERIMENTAL = "experimental: not opened in Simulink yet; build_model.m is the safe way into MATLAB"
-_MATHWORKS = "http://schemas.mathworks.com/"
-_CORE = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
-_RELEASE = "R2024b"
-_VERSION = "8.0"  # of a new file in the classic grammar: R2012b, the last release that wrote nothing else
 _MOST_PLACED = 400  # blocks of a system that are laid out; more stand in rows
 _ROW, _APART, _SIZE = 20, 100, 30  # blocks, pixels, pixels
-_COUNTED = (("in", "in"), ("out", "out"), ("enable", "enable"), ("trigger", "trigger"), ("state", "state"),
-            ("lconn", "lconn"), ("rconn", "rconn"), ("ifaction", "ifaction"), ("reset", "reset"))
-"""The kinds of ports, in the order of `Ports`, and what PortCounts calls them."""
-_SETTINGS = {"StartTime": "0.0", "StopTime": "10.0", "Solver": "VariableStepAuto"}
+_PORT_KINDS = ("in", "out", "enable", "trigger", "state", "lconn", "rconn", "ifaction", "reset")
+"""In the order of `Ports`, by the names of PortCounts."""
 
 
 def write_file(model: Diagram, source: object, ending: str) -> tuple[bytes, tuple[str, ...]]:
@@ -39,7 +33,7 @@ def write_file(model: Diagram, source: object, ending: str) -> tuple[bytes, tupl
     if isinstance(source, Source) and (ending == ".mdl" or not _is_classic(source.data)):
         return _change(model, source, ending)
     lost = ("what is not in the model is lost: the old file is of another kind",) if isinstance(source, Source) else ()
-    tree = _new_classic(model) if ending == ".mdl" else _new_package(model)
+    tree = new_classic(model) if ending == ".mdl" else new_package(model)
     empty = Diagram(model.name)
     writer = _Writer(tree)
     writer.change_model(empty, model)
@@ -76,7 +70,7 @@ class _Writer:
 
     def notes(self) -> Iterator[str]:
         """What is to be known of the file."""
-        yield from (f"{what}: {count}" for what, count in self._notes.items())
+        yield from (f"{what}: {count}" for what, count in self._notes.items() if count)
 
     def change_model(self, old: Diagram, new: Diagram) -> None:
         """Change the tree of `old` to that of `new`."""
@@ -164,37 +158,11 @@ class _Writer:
         if inside is None:
             inside = add_section(section, "System", {"Name": new.system.name} if self._tree.is_classic else {})
         if before.variables != new.system.variables:
-            self._write_mask(section, new.system.variables)
+            self._notes["masks that are written anew, without their looks"] += masks.set_variables(
+                section, new.system.variables, is_classic=self._tree.is_classic)
         if before.about != new.system.about:
             set_value(section, "Description", new.system.about or None)
         self._change_system(inside, before, new.system)
-
-    def _write_mask(self, section: Element, variables: Mapping[str, str]) -> None:
-        """A mask that gives the system these variables; one that there is keeps what else it says."""
-        found = {one.get("Name"): one for mask in section if mask.tag == "Mask" for one in mask
-                 if one.tag == "MaskParameter"}
-        if found.keys() >= variables.keys() and found:
-            for name, text in variables.items():
-                for one in (one for one in found[name] if one.tag == "Value"):
-                    one.text = text
-            return
-        for one in [one for one in section if one.tag == "Mask" or (value(one, "$PropName") or value(one, "PropName"))
-                    == "MaskObject"]:
-            section.remove(one)
-            self._notes["masks that are written anew, without their looks"] += 1
-        for name in ("MaskVariables", "MaskValueString", "MaskPromptString", "MaskStyleString"):
-            set_value(section, name, None)
-        if not variables:
-            return
-        if self._tree.is_classic:
-            _add_classic_mask(section, variables)
-        else:
-            mask = Element("Mask")
-            for name, text in variables.items():
-                row = SubElement(mask, "MaskParameter", {"Name": name, "Type": "edit"})
-                SubElement(row, "Prompt").text, SubElement(row, "Value").text = name, text
-            last = max((number for number, one in enumerate(section, 1) if one.tag != "System"), default=0)
-            section.insert(last, mask)
 
     def _note_new(self, block: DiagramBlock) -> None:
         kind = catalogue().of(block.type)
@@ -206,66 +174,63 @@ class _Writer:
             self._notes["subsystems and functions without contents, written empty"] += 1
 
     def _set_counts(self, section: Element, block: DiagramBlock, model: Diagram, old: DiagramBlock | None) -> None:
-        """Write how many ports a block has, as far as that is known, else how many are wired."""
+        """Write how many ports a block has, as far as that is known, else, of a new one, how many are wired."""
         name = value(section, "Name") or ""
-        counts = _counts(_ports(block), model, name)
-        if old is not None and _ports(block) is not None and _counts(_ports(old), model, name) == counts:
+        ports = _ports(block)
+        counts = _counts(ports, model, name)
+        if old is not None and (ports is None or _counts(_ports(old), model, name) == counts):
             return
-        if old is not None and _ports(block) is None:
-            return
+        for one in [one for one in section if one.tag == "PortCounts"]:
+            section.remove(one)
         if self._counts_in_element:
-            for one in [one for one in section if one.tag == "PortCounts"]:
-                section.remove(one)
-            section.insert(0, Element("PortCounts", {label: str(counts[kind]) for kind, label in _COUNTED
-                                                     if counts[kind]}))
-            return
-        row = [counts[kind] for kind, _ in _COUNTED]
-        while row and not row[-1]:
-            row.pop()
-        set_value(section, "Ports", f"[{', '.join(map(str, row))}]", "list")
+            section.insert(0, Element("PortCounts", {kind: str(counts[kind]) for kind in _PORT_KINDS if counts[kind]}))
+        else:
+            row = [str(counts[kind]) for kind in _PORT_KINDS]
+            while row and row[-1] == "0":
+                row.pop()
+            set_value(section, "Ports", f"[{', '.join(row)}]", "list")
 
     # Lines.
 
     def _change_lines(self, section: Element, sections: Mapping[str, Element], old: Diagram, new: Diagram) -> None:
+        """Lines that draw what there still is stay; the wires of a source, or a net, that changed are drawn anew."""
         reader = LineReader.of(sections, is_classic=self._tree.is_classic)
         before, after = _bundles(old), _bundles(new)
         kept = {key for key, wires in before.items() if after.get(key) == wires}
-        names = dict[End, Mapping[str, str]]()
+        gone = old.blocks.keys() - new.blocks.keys()
+        names = dict[End, str]()
         for line in [one for one in section if one.tag == "Line"]:
-            found = reader.read(line)
-            gone = [name for name in reader.blocks(line) if name in old.blocks and name not in new.blocks]
-            if gone or (found.wires and _key(found.wires, before) not in kept):
+            wires = reader.read(line).wires
+            if not gone.isdisjoint(reader.blocks(line)) or (wires and _key(wires[0], before) not in kept):
                 section.remove(line)
-                if found.wires and (text := value(line, "Name")):
-                    names[found.wires[0].source] = {"Name": text}
-        for key, wires in after.items():
+                names |= {wire.source: text for wire in wires[:1] if (text := value(line, "Name"))}
+        for key, bundle in after.items():
             if key not in kept:
-                self._add_line(section, sections, wires, names)
+                last = max((number for number, one in enumerate(section, 1) if one.tag in ("P", "Block", "Line")),
+                           default=0)
+                section.insert(last, self._line(sections, sorted(bundle), names))
 
-    def _add_line(self, section: Element, sections: Mapping[str, Element], wires: frozenset[Wire],
-                  names: Mapping[End, Mapping[str, str]]) -> None:
-        ordered = sorted(wires)
-        source, is_physical = ordered[0].source, ordered[0].is_physical
-        ends = sorted({end for wire in wires for end in wire} - {source}) if is_physical else [
-            wire.target for wire in ordered]
+    def _line(self, sections: Mapping[str, Element], wires: Sequence[Wire], names: Mapping[End, str]) -> Element:
+        """A line with a branch for each target."""
+        source = wires[0].source
         line = Element("Line")
-        for name, text in names.get(source, {}).items():
-            set_value(line, name, text)
-        if is_physical and self._tree.is_classic:
-            set_value(line, "LineType", "Connection")
-        elif is_physical:
-            line.set("LineType", "Connection")
+        if source in names:
+            set_value(line, "Name", names[source])
+        if wires[0].is_physical:
+            self._set_kind(line, "LineType", "Connection")
         self._set_end(line, "Src", source, sections)
-        for end in ends:
-            branch = line if len(ends) == 1 else SubElement(line, "Branch")
-            if is_physical and branch is not line:
-                if self._tree.is_classic:
-                    set_value(branch, "ConnectType", "DEST_SRC")
-                else:
-                    branch.set("ConnectType", "DEST_SRC")
-            self._set_end(branch, "Dst", end, sections)
-        last = max((number for number, one in enumerate(section, 1) if one.tag in ("P", "Block", "Line")), default=0)
-        section.insert(last, line)
+        for wire in wires:
+            part = line if len(wires) == 1 else SubElement(line, "Branch")
+            if part is not line and wire.is_physical:
+                self._set_kind(part, "ConnectType", "DEST_SRC")
+            self._set_end(part, "Dst", wire.target, sections)
+        return line
+
+    def _set_kind(self, section: Element, name: str, text: str) -> None:
+        if self._tree.is_classic:
+            set_value(section, name, text)
+        else:
+            section.set(name, text)
 
     def _set_end(self, section: Element, key: str, end: End, sections: Mapping[str, Element]) -> None:
         port = end.port
@@ -344,11 +309,10 @@ def _bundles(model: Diagram) -> dict[object, frozenset[Wire]]:
     return {key: frozenset(wires) for key, wires in found.items()}
 
 
-def _key(wires: Iterable[Wire], bundles: Mapping[object, frozenset[Wire]]) -> object:
-    """The bundle that a line of the file belongs to."""
-    wire = next(iter(wires), None)
-    if wire is None or not wire.is_physical:
-        return wire and wire.source
+def _key(wire: Wire, bundles: Mapping[object, frozenset[Wire]]) -> object:
+    """The bundle that a wire belongs to."""
+    if not wire.is_physical:
+        return wire.source
     return next((key for key in bundles if isinstance(key, frozenset) and wire.source in key), None)
 
 
@@ -363,93 +327,3 @@ def _with_places(model: Diagram) -> Diagram:
     return model.with_positions({
         name: (left, top, left + _SIZE, top + _SIZE) for number, name in enumerate(missing)
         for left, top in [(_APART * (1 + number % _ROW), taken + _APART * (1 + number // _ROW))]})
-
-
-def _add_classic_mask(section: Element, variables: Mapping[str, str]) -> None:
-    mask = add_section(section, "Object", {"$PropName": "MaskObject"})
-    set_value(mask, "$ClassName", "Simulink.Mask")
-    rows = add_section(mask, "Array", {"Type": "Simulink.MaskParameter"})
-    set_value(rows, "Dimension", str(len(variables)), "word")
-    for name, text in variables.items():
-        add_section(rows, "Object", {"Type": "edit", "Name": name, "Prompt": name, "Value": text})
-    add_section(rows, "P").attrib["Name"] = "PropName"
-    rows[-1].text = "Parameters"
-
-
-# New files.
-
-def _new_classic(model: Diagram) -> ModelTree:
-    root = Element("File")
-    top = add_section(root, "Model", {"Name": model.name})
-    set_value(top, "Version", _VERSION, "word")
-    set_value(top, "SavedCharacterEncoding", "UTF-8")
-    if model.settings:
-        rows = _array(top, "Simulink.ConfigSet", "ConfigurationSets")
-        solver = _array(rows, "Simulink.SolverCC", "Components")
-        for name, text in _SETTINGS.items():
-            set_value(solver, name, text)
-    add_section(top, "System", {"Name": model.name})
-    return ModelTree(top, {"": root})
-
-
-def _array(parent: Element, tag: str, name: str) -> Element:
-    """A list of one object, as the classic grammar writes it."""
-    rows = add_section(parent, "Array", {"Type": "Handle"})
-    set_value(rows, "Dimension", "1", "word")
-    made = add_section(rows, tag, {"Name": "Configuration"} if tag.endswith("ConfigSet") else {})
-    rows.append(add_section(Element("Row"), "P"))
-    rows[-1].attrib["Name"], rows[-1].text = "PropName", name
-    return made
-
-
-def _new_package(model: Diagram) -> ModelTree:
-    """The parts that a model needs, with an empty system."""
-    folder = str(Path(MODEL_PART).parent)
-    system = f"{folder}/systems/system_root.xml"
-    parts = {
-        "[Content_Types].xml": content_types({
-            "metadata/coreProperties.xml": "application/vnd.openxmlformats-package.core-properties+xml",
-            "metadata/mwcoreProperties.xml": "application/vnd.mathworks.package.coreProperties+xml",
-            **({f"{folder}/configSet0.xml": "application/vnd.mathworks.simulink.configSet+xml",
-                f"{folder}/configSetInfo.xml": "application/vnd.mathworks.simulink.configSetInfo+xml"}
-               if model.settings else {})}),
-        "_rels/.rels": relationships({
-            "blockDiagram": (MODEL_PART, f"{_MATHWORKS}simulink/2010/relationships/blockDiagram"),
-            **({"configSetInfo": (f"{folder}/configSetInfo.xml",
-                                  f"{_MATHWORKS}simulink/2014/relationships/configSetInfo")} if model.settings else {}),
-            "rId1": ("metadata/mwcoreProperties.xml", f"{_MATHWORKS}package/2012/relationships/coreProperties"),
-            "rId2": ("metadata/coreProperties.xml", _CORE)}),
-        "metadata/coreProperties.xml": _CORE_PROPERTIES,
-        "metadata/mwcoreProperties.xml": _MW_PROPERTIES,
-        f"{folder}/_rels/blockdiagram.xml.rels": relationships({
-            "system_root": ("systems/system_root.xml", f"{_MATHWORKS}simulink/2010/relationships/system")})}
-    if model.settings:
-        parts |= {f"{folder}/configSet0.xml": _CONFIGURATION, f"{folder}/configSetInfo.xml": _CONFIGURATION_INFO,
-                  f"{folder}/_rels/configSetInfo.xml.rels": relationships({
-                      "configSet0": ("configSet0.xml", f"{_MATHWORKS}simulink/2014/relationships/configSet")})}
-    number = uuid.uuid5(uuid.NAMESPACE_URL, model.text())  # the same model gives the same bytes
-    main = (f'<ModelInformation Version="1.0"><Model><P Name="ModelUUID">{number}</P><System Ref="system_root"/>'
-            "</Model></ModelInformation>").encode()
-    package = Package({**parts, MODEL_PART: main, system: b"<System/>"})
-    return ModelTree.read(package.zip(), "the new file")
-
-
-_CORE_PROPERTIES = (
-    b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<cp:coreProperties '
-    b'xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties">\n'
-    b"  <cp:category>model</cp:category>\n  <cp:version>%s</cp:version>\n</cp:coreProperties>\n" % _RELEASE.encode())
-_MW_PROPERTIES = (
-    b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<mwcoreProperties '
-    b'xmlns="http://schemas.mathworks.com/package/2012/coreProperties">\n'
-    b"  <contentType>application/vnd.mathworks.simulink.model</contentType>\n"
-    b"  <contentTypeFriendlyName>Simulink Model</contentTypeFriendlyName>\n"
-    b"  <matlabRelease>%s</matlabRelease>\n</mwcoreProperties>\n" % _RELEASE.encode())
-_CONFIGURATION = (
-    b'<?xml version="1.0" encoding="utf-8"?>\n<ConfigSet>\n  <Object ClassName="Simulink.ConfigSet">\n'
-    b'    <Array PropName="Components" Type="Handle" Dimension="1*1">\n      <Object ClassName="Simulink.SolverCC">\n'
-    b'        <P Name="StartTime">0.0</P>\n        <P Name="StopTime">10.0</P>\n'
-    b'        <P Name="SolverName">VariableStepAuto</P>\n      </Object>\n    </Array>\n'
-    b'    <P Name="Name">Configuration</P>\n  </Object>\n</ConfigSet>\n')
-_CONFIGURATION_INFO = (
-    b'<?xml version="1.0" encoding="utf-8"?>\n<ConfigSetInfo>\n'
-    b'  <ConfigSet PartName="/simulink/configSet0.xml" Active="true">Configuration</ConfigSet>\n</ConfigSetInfo>\n')
