@@ -29,6 +29,7 @@ from chatdev.departments.simulink.simulation.kernel import (
     Code,
     ModelFault,
     Node,
+    NotSimulated,
     Rate,
     Site,
     TimeEvents,
@@ -304,8 +305,8 @@ def _refuse_unknown(parts: Mapping[str, Part]) -> None:
     if lacking:
         listed = ", ".join(f"{part.type} {part.name!r}" for part in lacking[:8])
         more = f" and {len(lacking) - 8} more" if len(lacking) > 8 else ""
-        raise ModelFault(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
-                         [part.name for part in lacking])
+        raise NotSimulated(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
+                           [part.name for part in lacking])
     for part in parts.values():
         if part.ports is None:
             raise ModelFault(f"{part.type} {part.name!r}: its ports are not known; check its parameters", [part.name])

@@ -35,13 +35,14 @@ _MOST_STEPS, _MOST_EVENTS, _MOST_PASSES = 20_000_000, 1_000_000, 100
 _SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
 _DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
 _PARTS = 50  # of the whole time, into which steps divide it at least
+_GETS_ON = 1e-3  # of the whole time, which a simulation must have behind it when its seconds are over
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a model is simulated. Times in seconds; `relative` and `absolute` are tolerances (absolute, if None: 1e-6, or
     a thousandth of the relative one if that is less), `step` the length of fixed steps, `rows` how many samples are
-    kept: of more, every second, fourth, … whole step is."""
+    kept: of more, every second, fourth, … whole step is. After `seconds` of a processor it ends where it is."""
 
     stop: float = 10.0
     solver: str = "auto"
@@ -50,6 +51,7 @@ class Options:
     step: float | None = None
     longest: float | None = None
     rows: int = 1_000_000
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class Results:
     steps: int
     events: int
     every: int
+    is_whole: bool = True
 
     def __getitem__(self, column: str) -> Values:
         """A signal by its name."""
@@ -111,6 +114,10 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
     return _Run(found, options, progress).run()
 
 
+class _TimeIsUp(Exception):
+    """The seconds of a simulation are over; what it gave so far is right."""
+
+
 class _Run:
     def __init__(self, model: Compiled, options: Options, progress: Callable[[float], None] | None) -> None:
         self.model, self.options, self._progress = model, options, progress
@@ -124,7 +131,8 @@ class _Run:
         self._hits = _Hits(model.rates, self._fixed_step(), model)
         self._times, self._rows = list[float](), list[tuple[float, ...]]()
         self._every, self._skipped, self._steps, self._events = 1, 0, 0, 0
-        self._looked, self._reached = clock.monotonic(), 0.0
+        self._looked, self._reached, self._began = clock.monotonic(), 0.0, clock.process_time()
+        self._blamed = Counter[str]()
         self._none_due = (False,) * len(model.rates)
 
     def _fixed_step(self) -> Fraction | None:
@@ -137,12 +145,15 @@ class _Run:
 
     def run(self) -> Results:
         """The whole simulation."""
+        is_whole = True
         try:
             with numpy.errstate(all="ignore"):
                 if self.solver in FIXED or not self.model.is_continuous:
                     self._run_hits()
                 else:
                     self._run_steps()
+        except _TimeIsUp:
+            is_whole = False
         except ValueError as error:
             raise SimulationFailed(f"{error}; it was seen after {self._times[-1] if self._times else 0:g} s") from None
         times, values = numpy.array(self._times), numpy.array(self._rows).reshape(len(self._rows), -1)
@@ -151,7 +162,7 @@ class _Run:
             row, column = (int(one) for one in numpy.argwhere(~finite)[0])
             notes.append(f"{self.model.columns[column]} is {values[row, column]:g} at {times[row]:g} s")
         return Results(times, values, self.model.columns, self.model.sinks, self.model.block_rates, tuple(notes),
-                       self.solver, self._steps, self._events, self._every)
+                       self.solver, self._steps, self._events, self._every, is_whole)
 
     # what both ways of running do
 
@@ -181,6 +192,23 @@ class _Run:
             if self._progress and clock.monotonic() - self._looked > 0.5:
                 self._looked = clock.monotonic()
                 self._progress(time)
+            self._heed_time(time)
+
+    def _heed_time(self, time: float) -> None:
+        seconds, stop = self.options.seconds, self.options.stop
+        if seconds is None or clock.process_time() - self._began < seconds:
+            return
+        if time >= _GETS_ON * stop:
+            raise _TimeIsUp
+        names, why = [name for name, _ in self._blamed.most_common(3)], f"{self._events} events"
+        if not names and self.model.rates:
+            fastest = min(self.model.rates)
+            why = f"steps of {fastest}"
+            names = [name for name, rate in self.model.block_rates.items() if rate == fastest][:3]
+        by = f" by {why}, most of {', '.join(map(repr, names))}" if names else ""
+        raise SimulationFailed(
+            f"it does not get on: {seconds:g} s of a processor have brought it to {time:.4g} of {stop:g} s{by}; take "
+            "out what switches or oscillates so fast, give larger sample times, or simulate a shorter time", names, time)
 
     # steps of given length: sampled models, and fixed-step solvers
 
@@ -223,7 +251,7 @@ class _Run:
         state: State = model.initial
         state, is_over = self._whole_step(0.0, state, self._hits.due(0.0), None)
         is_stiff = self.solver == "ode15s"
-        dense, blamed = deque[float](maxlen=_DENSE), Counter[str]()
+        dense = deque[float](maxlen=_DENSE)
         while time < stop and not is_over:
             bound = self._next_stop(time)
             before = (time, state)
@@ -235,7 +263,7 @@ class _Run:
             event = self._first_event(stepper, before, time, state)
             if event:
                 time, state, block = event
-                self._note_event(time, block, dense, blamed)
+                self._note_event(time, block, dense)
             due = self._hits.due(time) if time == bound else self._none_due
             slope = model.derivative(time, state) if is_stiff else ()
             left = model.peek(time, state) if event or time == bound else None
@@ -308,12 +336,12 @@ class _Run:
         there = state if found == 1.0 else stepper.at(found)
         return (time if found == 1.0 else before[0] + found * length), there, block
 
-    def _note_event(self, time: float, block: str, dense: deque[float], blamed: Counter[str]) -> None:
+    def _note_event(self, time: float, block: str, dense: deque[float]) -> None:
         self._events += 1
         dense.append(time)
-        blamed[block] += 1
+        self._blamed[block] += 1
         if (len(dense) == _DENSE and time - dense[0] <= _CLOSE * self.options.stop) or self._events > _MOST_EVENTS:
-            names = [name for name, _ in blamed.most_common(3)]
+            names = [name for name, _ in self._blamed.most_common(3)]
             raise SimulationFailed(
                 f"{self._events} events have brought it to {time:.9g} s, and they come without end (a Zeno effect, or "
                 f"a switch that slides): {', '.join(map(repr, names))}; give the switch a hysteresis (Relay), set its "
