@@ -75,23 +75,26 @@ class Limit:
 
 def _read_limit(given: Any, unit: str = "") -> Limit:
     """Raises PydanticCustomError with the fix."""
-    if isinstance(given, Mapping) and given and set(given) <= {"min", "max"}:
-        low, high = given.get("min", -math.inf), given.get("max", math.inf)
-        found, text = (low, high), ", ".join(f"{key} {value}" for key, value in given.items())
-    elif isinstance(given, str):
-        text = given.strip()
-        plain = text.removesuffix(unit).rstrip() if unit else text
-        matches = ((form.fullmatch(plain), bounds) for form, bounds in _FORMS)
-        found = next((bounds(float(match[1]), float(match[2] or 0)) for match, bounds in matches if match),
-                     (math.nan, math.nan))
-    else:
-        found, text = (math.nan, math.nan), ""
-    if not all(isinstance(bound, int | float) and not isinstance(bound, bool) for bound in found):
-        raise PydanticCustomError("limit", "its bounds are no numbers; " + _HOW)
-    if not found[0] <= found[1] or found == (-math.inf, math.inf):
+    text = given.strip() if isinstance(given, str) else ""
+    if isinstance(given, Mapping):
+        text = ", ".join(f"{key} {value}" for key, value in given.items())
+    low, high = _bounds_of(given, unit)
+    if not low <= high or (low, high) == (-math.inf, math.inf):
         near = "a number alone does not say how near" if isinstance(given, int | float) else "that is no limit"
         raise PydanticCustomError("limit", f"{near}; {_HOW}")
-    return Limit(float(found[0]), float(found[1]), text)
+    return Limit(low, high, text)
+
+
+def _bounds_of(given: Any, unit: str) -> tuple[float, float]:
+    """The bounds, not numbers where it has none."""
+    if isinstance(given, Mapping) and set(given) <= {"min", "max"}:
+        found = given.get("min", -math.inf), given.get("max", math.inf)
+        is_plain = all(type(bound) in (int, float) for bound in found)
+        return (float(found[0]), float(found[1])) if is_plain else (math.nan, math.nan)
+    plain_text = str(given).strip().removesuffix(unit).rstrip() if isinstance(given, str) else ""
+    matches = ((form.fullmatch(plain_text), bounds) for form, bounds in _FORMS)
+    return next((bounds(float(match[1]), float(match[2] or 0)) for match, bounds in matches if match),
+                (math.nan, math.nan))
 
 
 _Figure = Annotated[Any, PlainValidator(_read_limit)]
@@ -223,23 +226,27 @@ def _with_points(trace: Trace, signal: str, place: str, files: Mapping[str, str]
 
 def _read_csv(text: str, column: str, name: str) -> list[list[float]]:
     """The points of a column, or of the only one there is."""
-    rows = [row for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in row)]
-    heads = [cell.strip() for cell in rows[0]] if rows else []
-    if len(rows) < 2 or len(heads) < 2:
+    head, *rows = list(filter(any, csv.reader(text.splitlines()))) or [[]]
+    if not rows or len(head) < 2:
         raise ConfigError(f"{name}: no trace; it has a head `time,{column}` and rows of numbers")
-    if len(heads) > 2 and column not in heads[1:]:
-        raise ConfigError(f"{name}: there is no column {column!r:.80}; it has {', '.join(heads[1:20])}: give column")
-    at = heads.index(column, 1) if column in heads[1:] else 1
-    points = []
-    for number, row in enumerate(rows[1:_MOST_POINTS + 1], 2):
-        try:
-            point = [float(row[0]), float(row[at])]
-        except (ValueError, IndexError):
-            raise ConfigError(f"{name}: row {number} has no number for the time or for {column}; mend it, or leave the "
-                              "row out") from None
-        if all(map(math.isfinite, point)):
-            points.append(point)
-    return points
+    at = _choose_column([cell.strip() for cell in head[1:]], column, name)
+    points = [_read_point(row, at, f"{name}: row {number}") for number, row in enumerate(rows[:_MOST_POINTS], 2)]
+    return [point for point in points if all(map(math.isfinite, point))]
+
+
+def _choose_column(names: Sequence[str], column: str, place: str) -> int:
+    if column in names:
+        return 1 + names.index(column)
+    if len(names) > 1:
+        raise ConfigError(f"{place}: there is no column {column!r:.80}; it has {', '.join(names[:20])}: give column")
+    return 1
+
+
+def _read_point(row: Sequence[str], at: int, place: str) -> list[float]:
+    try:
+        return [float(row[0]), float(row[at])]
+    except (ValueError, IndexError):
+        raise ConfigError(f"{place} has no number for the time or the value; mend it, or leave the row out") from None
 
 
 # What is measured.
@@ -406,26 +413,28 @@ def find_column(name: str, results: Results) -> str | None:
 
 
 def _judge_signal(name: str, wish: SignalWish, response: StepResponse, target: float | None) -> Iterator[Judgement]:
-    wanted = {figure: limit for figure in FIGURES if (limit := getattr(wish, figure)) is not None}
+    figures = [one for one in FIGURES if getattr(wish, one) is not None]
     if (broken := response.broken_at) is not None:
-        for figure in [*wanted, *(one for one in ("crossings", "trace") if getattr(wish, one))]:
-            limit = wanted.get(figure)
-            yield Judgement(name, figure, limit.text if limit else "", None, broken + wish.start, False, "broken", {})
+        yield Judgement(name, ", ".join(figures) or "signal", "", None, broken + wish.start, False, "broken", {})
         return
     facts = {"initial": response.initial, "final": response.final, "peak": response.peak,
-             "peak_time": response.peak_time + wish.start}
-    for figure, limit in wanted.items():
-        got = abs(target - response.final) if figure == "steady_state_error" and target is not None else \
-            getattr(response, figure, None)
-        passed = got is not None and limit.holds(got)
-        shown = facts | ({"target": target} if target is not None else {})
-        when = None if got is None else _time_of(figure, response, wish.start)
-        yield Judgement(name, figure, limit.text, got, when, passed,
-                        "unchanged" if got is None else figure, shown)
+             "peak_time": response.peak_time + wish.start, **({} if target is None else {"target": target})}
+    yield from (_judge_figure(name, figure, wish, response, facts) for figure in figures)
     if wish.crossings:
         yield from _judge_crossings(name, wish.crossings, response, wish.start)
     if wish.trace:
         yield _judge_trace(name, wish.trace, response, wish.start)
+
+
+def _judge_figure(name: str, figure: str, wish: SignalWish, response: StepResponse,
+                  facts: Mapping[str, float]) -> Judgement:
+    limit: Limit = getattr(wish, figure)
+    is_error = figure == "steady_state_error"
+    got: float | None = abs(facts["target"] - response.final) if is_error else getattr(response, figure)
+    if got is None:
+        return Judgement(name, figure, limit.text, None, None, False, "unchanged", facts)
+    when = _time_of(figure, response, wish.start)
+    return Judgement(name, figure, limit.text, got, when, limit.holds(got), figure, facts)
 
 
 def _time_of(figure: str, response: StepResponse, start: float) -> float | None:

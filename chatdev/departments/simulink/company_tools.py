@@ -31,10 +31,9 @@ from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, Wire
 from chatdev.departments.simulink.difference import compare
 from chatdev.departments.simulink.execute import MODEL_FILE, execute
 from chatdev.departments.simulink.experiment import (
-    DATA_FILE,
-    PLOT_FILE,
+    Experiment,
+    data_files,
     experiment_of,
-    plot_of,
     read_acceptance,
     summarise,
     verdict_of,
@@ -187,18 +186,17 @@ def deliver(context: ToolContext) -> dict[str, Any]:
     if built is None and not agreed:
         return {"files": {}}
     wanted = agreed_model(agreed, before)
-    places = {name: block.position for name, block in wanted.blocks.items() if block.position}
-    model = place(replace(built, about=wanted.about).with_positions(places) if built else wanted)
-    files: dict[str, str] = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
-    found = experiment_of(context.inputs, context.values["executed"]["files"][MODEL_FILE]) if built else None
-    if found and found.columns:
-        files[DATA_FILE] = found.csv()
-        files |= {PLOT_FILE: picture.decode()} if (picture := plot_of(found)) else {}
-    changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
-    if REPORT_FILE in context.software or changes is not None or found:
-        text = context.software.get(REPORT_FILE, b"").decode("utf-8", "replace").rstrip()
-        added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes, found=found,
-                            rows=list(summarise(found)) if found else [], files=files)
+    model = place(_with_places(built, wanted) if built else wanted)
+    changes = compare(before, replace(model, about=before.about)).lines() if before else None
+    files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
+    found, rows = None, list[Any]()
+    if built:
+        found = experiment_of(context.inputs, context.values["executed"]["files"][MODEL_FILE])
+        files, rows = files | data_files(found), list(summarise(found))
+    text = context.software.get(REPORT_FILE, b"").decode("utf-8", "replace").rstrip()
+    if text or found or before:
+        added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes, found=found, rows=rows,
+                            files=files)
         files[REPORT_FILE] = f"{text}\n\n{added}\n".lstrip()
     return {"files": files}
 
@@ -224,12 +222,22 @@ def judge(context: ToolContext) -> Verdict:
     checked = judge_findings(_findings(context) if context.values.get("investigation") else check_diagram(model))
     if not checked.passed:
         return Verdict(False, checked.report, 0.5, built.evidence)
-    found = experiment_of(context.inputs, built.evidence["files"][MODEL_FILE])
-    evidence = {**built.evidence, **verdict_of(found).evidence}
+    return _judge_behaviour(model, built, experiment_of(context.inputs, built.evidence["files"][MODEL_FILE]))
+
+
+def _with_places(built: Diagram, wanted: Diagram) -> Diagram:
+    places = {name: block.position for name, block in wanted.blocks.items() if block.position}
+    return replace(built, about=wanted.about).with_positions(places)
+
+
+def _judge_behaviour(model: Diagram, built: Verdict, found: Experiment) -> Verdict:
+    """The verdict on a model that builds and has no error, by what simulating it gave."""
+    seen = verdict_of(found)
+    evidence = {**built.evidence, **seen.evidence}
     if not found.passed:
-        return Verdict(False, f"It builds.\n{verdict_of(found).report}", 0.6 + 0.3 * verdict_of(found).score, evidence)
+        return Verdict(False, f"It builds.\n{seen.report}", 0.6 + 0.3 * seen.score, evidence)
     unknown = [part.name for part in make_parts(model, catalogue()).values() if part.ports is None]
-    report = render_file(WORDING / "judged.j2", said=built.report, found=found, unknown=unknown)
+    report = render_file(WORDING / "built.j2", said=built.report, differences=(), more=0, found=found, unknown=unknown)
     return Verdict(True, report, 1.0, evidence, judged=not unknown and not found.is_open)
 
 
@@ -238,7 +246,8 @@ def _build(context: ToolContext) -> Verdict:
     ran: Verdict = execute.function(context)
     agreed, built = context.values.get("investigation"), _built_model(ran.to_dict())
     lines = list_differences(agreed_model(agreed, _given_model(context)), built) if agreed and built else []
-    report = render_file(WORDING / "built.j2", said=ran.report, differences=lines[:_MOST], more=len(lines[_MOST:]))
+    report = render_file(WORDING / "built.j2", said=ran.report, differences=lines[:_MOST], more=len(lines[_MOST:]),
+                         found=None)
     score = ran.score if not lines else 0.99 / (1 + len(lines) / 100) if ran.passed else ran.score
     return Verdict(ran.passed and not lines, report, score, {**ran.evidence, "ran": ran.passed, "differences": lines})
 
@@ -333,13 +342,18 @@ def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
     elif agreed:
         yield _diagram_view("What the agents agreed on", place(agreed_model(agreed, None)))
     judged = values.get("simulink.judge") or {}
-    simulated = values.get("simulink.simulate") or {}
-    if rows := judged.get("acceptance") or simulated.get("acceptance"):
-        cells = [tuple("–" if one.get(key) is None else str(one[key]) for key in _ACCEPTANCE) for one in rows]
-        yield RunView("Acceptance", table=[_ACCEPTANCE, *cells], about=str(simulated.get("message") or ""))
+    yield from _acceptance_view(judged if judged.get("acceptance") else values.get("simulink.simulate") or {})
     if differences := judged.get("differences"):
         rows = [(str(one),) for one in differences]
         yield RunView("Differences from what was agreed on", table=[("difference",), *rows])
+
+
+def _acceptance_view(judged: Mapping[str, Any]) -> Iterator[RunView]:
+    from chatdev.web.views import RunView
+
+    if rows := judged.get("acceptance"):
+        cells = [tuple("–" if one.get(key) is None else str(one[key]) for key in _ACCEPTANCE) for one in rows]
+        yield RunView("Acceptance", table=[_ACCEPTANCE, *cells], about=str(judged.get("message") or ""))
 
 
 def _diagram_view(title: str, model: Diagram) -> RunView:

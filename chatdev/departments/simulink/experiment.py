@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import io
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,6 +23,7 @@ from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 from chatdev.workspace.file_tree import write_file
 
 if TYPE_CHECKING:
+    from chatdev.departments.simulink.parts import Part
     from chatdev.departments.simulink.simulation.solve import Results
 
 DATA_FILE, PLOT_FILE = "simulation.csv", "simulation.svg"
@@ -44,8 +45,9 @@ class Experiment:
 
     `outcome`: *simulated*; *partly*, where its seconds ended it at `reached` of `stop` (seconds); *unknown*, where
     there are blocks that nothing here simulates; *refused* before anything ran; *failed*. `message` says why, with the
-    fix, and `blocks` are those it is about. `values` are rows of the signals `columns` at `times`, thinned out where there
-    are many; what is `judged` was judged by all rows. `is_open` says that something is wanted and was not judged.
+    fix, and `blocks` are those it is about. `values` are rows of the signals `columns` at `times`, thinned out
+    where there are many; what is `judged` was judged by all rows. `is_open` says that something is wanted and was not
+    judged.
     """
 
     outcome: Outcome
@@ -123,25 +125,33 @@ def run_experiment(model: Diagram, acceptance: Acceptance, *, seconds: float | N
 
 def tap(model: Diagram, acceptance: Acceptance) -> Diagram:
     """The model with an output for each signal of the acceptance that it does not record."""
+    targets = [wish.target for wish in acceptance.signals.values() if isinstance(wish.target, str)]
+    taps = {f"Acceptance {number}": end
+            for number, end in enumerate(_find_unrecorded(model, [*acceptance.signals, *targets]), 1)}
+    blocks = {name: DiagramBlock("Out1", {"Port": str(1000 + number)}) for number, name in enumerate(taps)}
+    wires = [Wire(end, End(name, "1")) for name, end in taps.items()]
+    return replace(model, blocks={**model.blocks, **blocks}, wires=(*model.wires, *wires))
+
+
+def _find_unrecorded(model: Diagram, signals: Iterable[str]) -> Iterator[End]:
+    """The outputs of these names that no block records; none where no block records anything, for then all are."""
     from chatdev.departments.simulink.parts import make_parts
     from chatdev.departments.simulink.simulation.compile import RECORDED
 
     parts = make_parts(model)
     sinks = {name for name, part in parts.items() if part.kind and part.kind.sim in RECORDED}
-    targets = [wish.target for wish in acceptance.signals.values() if isinstance(wish.target, str)]
     recorded = {wire.source for wire in model.wires if wire.target.block in sinks}
-    blocks, wires = dict(model.blocks), list(model.wires)
-    for signal in (*acceptance.signals, *targets):
-        whole = signal.rpartition("[")[0] if signal.endswith("]") and signal not in parts else signal
-        name, _, port = whole.rpartition("/") if whole not in parts else (whole, "", "")
-        outputs = [one.name for one in (parts[name].ports if name in parts else ()) or ()
-                   if one.direction == "out" and not one.is_physical]
-        for output in (one for one in outputs if sinks and port in ("", one) and End(name, one) not in recorded):
-            number = sum(block.startswith("Acceptance ") for block in blocks) + 1
-            blocks[f"Acceptance {number}"] = DiagramBlock("Out1", {"Port": str(1000 + number)})
-            wires.append(Wire(End(name, output), End(f"Acceptance {number}", "1")))
-            recorded.add(End(name, output))
-    return replace(model, blocks=blocks, wires=tuple(wires))
+    for signal in dict.fromkeys(signals if sinks else ()):
+        yield from (end for end in _outputs_of(signal, parts) if end not in recorded)
+
+
+def _outputs_of(signal: str, parts: Mapping[str, Part]) -> Iterator[End]:
+    """The outputs that a name means: `Block`, `Block/2`, and `[3]` behind either."""
+    whole = signal.rpartition("[")[0] if signal.endswith("]") and signal not in parts else signal
+    name, _, port = whole.rpartition("/") if whole not in parts else (whole, "", "")
+    for one in (parts[name].ports if name in parts else None) or ():
+        if one.direction == "out" and not one.is_physical and port in ("", one.name):
+            yield End(name, one.name)
 
 
 def _summary(results: Results, stop: float) -> Experiment:
@@ -251,6 +261,12 @@ def plot_of(found: Experiment) -> bytes:
         return found.plot() if found.columns else b""
     except MissingProgram:
         return b""
+
+
+def data_files(found: Experiment) -> dict[str, str]:
+    """What is handed over of it: the data, and the plot where it can be drawn."""
+    picture = plot_of(found)
+    return {**({DATA_FILE: found.csv()} if found.columns else {}), **({PLOT_FILE: picture.decode()} if picture else {})}
 
 
 def verdict_of(found: Experiment) -> Verdict:

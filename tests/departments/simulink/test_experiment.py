@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,9 @@ def test_a_slow_simulation_that_gets_on_ends_where_it_is() -> None:
 def test_what_never_comes_to_a_step_is_ended_by_the_child(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is counted while a model of many elements is written down as code."""
     monkeypatch.setattr(experiment, "LIMITS", ReadingLimits(512 << 20, 1))
-    wide = model({"A": constant("1:45000"), "G": ("Gain", {"Gain": "2"}), **OUT}, "A/1 -> G/1", "G/1 -> Out/1")
+    gains = [f"G{number}" for number in range(9)]
+    lines = [f"{one}/1 -> {other}/1" for one, other in pairwise(["A", *gains, "Out"])]
+    wide = model({"A": constant("1:9000"), **dict.fromkeys(gains, "Gain"), **OUT}, *lines)
     found = isolated_experiment(wide.text(), "{stop: 3}", (), 0.5)
     assert (found.outcome, found.stop) == ("failed", 3)
     assert "simulating the model takes more" in found.message

@@ -208,7 +208,7 @@ class _Run:
         by = f" by {why}, most of {', '.join(map(repr, names))}" if names else ""
         raise SimulationFailed(
             f"it does not get on: {seconds:g} s of a processor have brought it to {time:.4g} of {stop:g} s{by}; take "
-            "out what switches or oscillates so fast, give larger sample times, or simulate a shorter time", names, time)
+            "out what switches so fast, give larger sample times, or simulate a shorter time", names, time)
 
     # steps of given length: sampled models, and fixed-step solvers
 
