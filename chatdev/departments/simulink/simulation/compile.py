@@ -33,6 +33,7 @@ from chatdev.departments.simulink.simulation.kernel import (
     InputTable,
     ModelFault,
     Node,
+    NotSimulated,
     Rate,
     Site,
     TimeEvents,

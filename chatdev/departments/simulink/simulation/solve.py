@@ -41,13 +41,14 @@ _SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
 _DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
 _FEWEST_ROWS, _MOST_VALUES = 1000, 40_000_000  # that are kept, whatever `rows` says
 _PARTS = 50  # of the whole time, into which steps divide it at least
+_GETS_ON = 1e-3  # of the whole time, which a simulation must have behind it when its seconds are over
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a model is simulated. Times in seconds; `relative` and `absolute` are tolerances (absolute, if None: 1e-6, or
     a thousandth of the relative one if that is less), `step` the length of fixed steps, `rows` how many samples are
-    kept: of more, every second, fourth, … whole step is."""
+    kept: of more, every second, fourth, … whole step is. After `seconds` of a processor it ends where it is."""
 
     stop: float = 10.0
     solver: str = "auto"
@@ -56,6 +57,7 @@ class Options:
     step: float | None = None
     longest: float | None = None
     rows: int = 1_000_000
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class Results:
     steps: int
     events: int
     every: int
+    is_whole: bool = True
 
     def __getitem__(self, column: str) -> Values:
         """A signal by its name."""
@@ -297,6 +300,23 @@ class Simulation:
             if self._progress and clock.monotonic() - self._looked > 0.5:
                 self._looked = clock.monotonic()
                 self._progress(time)
+            self._heed_time(time)
+
+    def _heed_time(self, time: float) -> None:
+        seconds, stop = self.options.seconds, self.options.stop
+        if seconds is None or clock.process_time() - self._began < seconds:
+            return
+        if time >= _GETS_ON * stop:
+            raise _TimeIsUp
+        names, why = [name for name, _ in self._blamed.most_common(3)], f"{self._events} events"
+        if not names and self.model.rates:
+            fastest = min(self.model.rates)
+            why = f"steps of {fastest}"
+            names = [name for name, rate in self.model.block_rates.items() if rate == fastest][:3]
+        by = f" by {why}, most of {', '.join(map(repr, names))}" if names else ""
+        raise SimulationFailed(
+            f"it does not get on: {seconds:g} s of a processor have brought it to {time:.4g} of {stop:g} s{by}; take "
+            "out what switches so fast, give larger sample times, or simulate a shorter time", names, time)
 
     # steps of given length: sampled models, and fixed-step solvers
 
@@ -431,9 +451,9 @@ class Simulation:
         self._events += 1
         dense, blamed = self._dense, self._blamed
         dense.append(time)
-        blamed[block] += 1
+        self._blamed[block] += 1
         if (len(dense) == _DENSE and time - dense[0] <= _CLOSE * self.options.stop) or self._events > _MOST_EVENTS:
-            names = [name for name, _ in blamed.most_common(3)]
+            names = [name for name, _ in self._blamed.most_common(3)]
             raise SimulationFailed(
                 f"{self._events} events have brought it to {time:.9g} s, and they come without end (a Zeno effect, or "
                 f"a switch that slides): {', '.join(map(repr, names))}; give the switch a hysteresis (Relay), set its "
