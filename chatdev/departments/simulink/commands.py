@@ -339,8 +339,8 @@ def test(file: Path, wanted: Path, is_json: bool) -> int:
     from chatdev.departments.simulink.experiment import STOP, run_experiment, verdict_of
 
     acceptance = read_acceptance_file(wanted)
-    model = Diagram.parse(_read(file), str(file))
-    found = run_experiment(model, acceptance, progress=_progress(acceptance.stop or STOP))
+    with _progress(acceptance.stop or STOP) as tell:
+        found = run_experiment(_load(file).diagram, acceptance, progress=tell)
     verdict = verdict_of(found)
     is_known = found.outcome in ("simulated", "failed") and not any(one.why == NO_SIGNAL for one in found.judged)
     if is_json:

@@ -369,11 +369,11 @@ def _refuse_unknown(parts: Mapping[str, Part]) -> None:
             raise ModelFault(f"{part.type} {part.name!r}: {_explain_ports(part)}", [part.name])
 
 
-def _lacks_kernels(parts: Sequence[Part]) -> ModelFault:
+def _lacks_kernels(parts: Sequence[Part]) -> NotSimulated:
     listed = ", ".join(f"{part.type} {part.name!r}" for part in parts[:8])
     more = f" and {len(parts) - 8} more" if len(parts) > 8 else ""
-    return ModelFault(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
-                      [part.name for part in parts])
+    return NotSimulated(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
+                        [part.name for part in parts])
 
 
 def _explain_ports(part: Part) -> str:

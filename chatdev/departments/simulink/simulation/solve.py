@@ -175,6 +175,10 @@ def _check(options: Options) -> Options:
     return options
 
 
+class _TimeIsUp(Exception):
+    """The seconds of a simulation are over; what it gave so far is right."""
+
+
 class Simulation:
     """A simulation that goes on piece by piece, as a co-simulation does.
 
@@ -208,6 +212,7 @@ class Simulation:
         self._state: State = found.initial
         self._last = 0.0  # the time of the state; behind `time` where fixed steps do not meet it
         self.time, self.is_over = -1.0, False
+        self._began, self._is_whole = clock.process_time(), True
         self.row: tuple[float, ...] = ()
 
     def _fixed_step(self) -> Fraction | None:
@@ -241,6 +246,8 @@ class Simulation:
                 if not self.is_over and to > self.time:
                     (self._run_hits if self._by_hits else self._run_steps)(to)
                     self.time = to
+        except _TimeIsUp:
+            self.is_over, self._is_whole = True, False
         except ValueError as error:
             raise SimulationFailed(f"{error}; it was seen after {max(self._last, 0):g} s") from None
 
@@ -252,7 +259,7 @@ class Simulation:
             row, column = (int(one) for one in numpy.argwhere(~finite)[0])
             notes.append(f"{self.model.columns[column]} is {values[row, column]:g} at {times[row]:g} s")
         return Results(times, values, self.model.columns, self.model.sinks, self.model.block_rates, tuple(notes),
-                       self.solver, self._steps, self._events, self._table.every)
+                       self.solver, self._steps, self._events, self._table.every, self._is_whole)
 
     # inputs from outside
 
@@ -449,7 +456,7 @@ class Simulation:
 
     def _note_event(self, time: float, block: str) -> None:
         self._events += 1
-        dense, blamed = self._dense, self._blamed
+        dense = self._dense
         dense.append(time)
         self._blamed[block] += 1
         if (len(dense) == _DENSE and time - dense[0] <= _CLOSE * self.options.stop) or self._events > _MOST_EVENTS:
