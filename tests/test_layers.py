@@ -31,7 +31,7 @@ LAYERS = [
     "plain_values",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
-SOFTWARE = ["legacy", "evaluation", "play_command", "doctor", "workbench", "guard", "run", "play", "request", "trial",
+SOFTWARE = ["legacy", "evaluation", "play_command", "workbench", "guard", "run", "request", "trial",
             "toolchains", "drivers", "reading", "cases", "knowledge", "data"]
 """The parts of the department of software: each may import those behind it."""
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`

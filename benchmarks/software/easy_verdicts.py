@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.software.easy_local import AGAIN, CHAIN, study_of, tasks_of
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
-from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, EasyTask, drafts, try_draft
+from chatdev.departments.software.evaluation.srdd import NO_EXAMPLE, EasyTask, drafts, try_draft
 from chatdev.evaluation.measure import Bench, LexicalEmbedder
 from chatdev.evaluation.trial import Check
 from chatdev.events import Place

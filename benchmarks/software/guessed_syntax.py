@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.software.mutations import mutants
 from benchmarks.software.trial_cases import SEED, Subject, check_program, count_examples, subjects
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, markdown_table, marks
-from chatdev.departments.software.evaluation.easy_tier import SETS, load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import SETS, load_easy_tasks
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from chatdev.cli.app import command_line
-from chatdev.departments.software.play import play
+from chatdev.departments.software.play_command import play
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import find_sandbox
 
@@ -30,7 +30,7 @@ _PLAY = """
 import sys
 from pathlib import Path
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.departments.software.play import play
+from chatdev.departments.software.play_command import play
 done = play(Path(sys.argv[1]), find_sandbox("bubblewrap"), sys.argv[2:])
 print("status", done.exit_status)
 """

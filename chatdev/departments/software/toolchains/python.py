@@ -14,14 +14,17 @@ from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.cases.copied import PYTHON_COMMAND
 from chatdev.departments.software.drivers.step import Driven, Step
 from chatdev.departments.software.reading.static import all_written_names, data_errors, undefined_names
-from chatdev.departments.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
 from chatdev.departments.software.toolchains.project import drive_service, drive_window
 from chatdev.departments.software.toolchains.verdict import (
+    TEST_SECONDS,
     Finding,
+    OwnTests,
     facts_of,
     is_given,
+    judge_python_tests,
     missing_module,
     prior_state,
+    python_tests,
     rule_of,
 )
 from chatdev.errors import ToolError
