@@ -19,7 +19,6 @@ READERS = {  # every function there that is called from elsewhere is isolated
 }
 BELOW = {  # what readers stand on: called in the child alone
     "chatdev/workspace/python_source.py", "chatdev/departments/plc/proof/properties.py",
-    "chatdev/departments/plc/st/reading.py",
     *(f"chatdev/departments/verilog/{name}.py" for name in (
         "design/elaborate", "design/records", "design/statements", "design/design",
         "tracing/trace", "tracing/drivers", "tracing/search")),
