@@ -158,29 +158,29 @@ def _program_of(block: UnitTest, name: str) -> tuple[list[Piece], list[int]]:
     text, start = block.piece.text, block.piece
     head = _VARIABLES.match(text)
     at = head.end() if head else 0
-    pieces = [_made(f"PROGRAM {name}\n", start, text, 0), _part(start, text, 0, at),
-              _made(f"VAR {name}_step : DINT; END_VAR\nCASE {name}_step OF\n0:\n;\n", start, text, at)]
+    pieces = [_insert(f"PROGRAM {name}\n", start, text, 0), _excerpt(start, text, 0, at),
+              _insert(f"VAR {name}_step : DINT; END_VAR\nCASE {name}_step OF\n0:\n;\n", start, text, at)]
     milliseconds = [1]
     for found in _STEP.finditer(text, at):
         if found["wait"]:
-            pieces += [_part(start, text, at, found.start()),
-                       _made(f"{len(milliseconds)}:\n;\n", start, text, found.start())]
+            pieces += [_excerpt(start, text, at, found.start()),
+                       _insert(f"{len(milliseconds)}:\n;\n", start, text, found.start())]
             milliseconds.append(_time_of(found["time"], start, text, found.start()))
             at = found.end()
         elif found["assert"]:
             condition, end = _condition(found["kind"], text, found.end(), start)
-            pieces += [_part(start, text, at, found.start()),
-                       _made(f"//#ASSERT {condition} : {_named(text[found.start():end])}\n", start, text,
+            pieces += [_excerpt(start, text, at, found.start()),
+                       _insert(f"//#ASSERT {condition} : {_title(text[found.start():end])}\n", start, text,
                              found.start())]
             at = end
     if len(milliseconds) > MOST_STEPS:
         raise WrongTest(f"a test has at most {MOST_STEPS} scans", start.line, start.column)
-    pieces += [_part(start, text, at, len(text)),
-               _made(f"END_CASE;\n{name}_step := {name}_step + 1;\nEND_PROGRAM\n", start, text, len(text))]
+    pieces += [_excerpt(start, text, at, len(text)),
+               _insert(f"END_CASE;\n{name}_step := {name}_step + 1;\nEND_PROGRAM\n", start, text, len(text))]
     return [piece for piece in pieces if piece.text.strip()], milliseconds
 
 
-def _named(text: str) -> str:
+def _title(text: str) -> str:
     """What an assertion is called: its own text, on one line."""
     return " ".join(text.split()).replace(":", "\N{RATIO}")[:120]
 
@@ -229,12 +229,12 @@ def _place(start: Piece, text: str, at: int) -> tuple[int, int]:
     return start.line + lines, at - text.rfind("\n", 0, at) if lines else start.column + at
 
 
-def _part(start: Piece, text: str, begin: int, end: int) -> Piece:
+def _excerpt(start: Piece, text: str, begin: int, end: int) -> Piece:
     line, column = _place(start, text, begin)
     return Piece(text[begin:end], line, column)
 
 
-def _made(text: str, start: Piece, whole: str, at: int) -> Piece:
+def _insert(text: str, start: Piece, whole: str, at: int) -> Piece:
     line, column = _place(start, whole, at)
     return Piece(text, line, column, made=True)
 

@@ -7,23 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from chatdev.cli.app import command_line
-from chatdev.cli.outcome import heed_signals
+from tests.departments.plc.latch import LATCH, plc
 
-LATCH = """FUNCTION_BLOCK Latch
-VAR_INPUT Set, Clear : BOOL; END_VAR
-VAR_OUTPUT Out : BOOL; END_VAR
-VAR Count : INT; END_VAR
-IF Clear THEN
-  Out := FALSE;
-ELSIF Set THEN
-  Out := TRUE;
-  Count := Count + 1;
-END_IF;
-END_FUNCTION_BLOCK
-"""
 FAULTY = LATCH.replace("END_IF;", "END_IF;\nCount := 10 / (5 - Count);")
 
 
@@ -35,11 +21,6 @@ def asked(name: str, *texts: str) -> dict[str, object]:
 
 CLEARED = asked("implication", "Clear", "NOT Out")
 SET = asked("implication", "Set", "Out")
-
-
-def plc(*arguments: object) -> Result:
-    with heed_signals():
-        return CliRunner().invoke(command_line, ["plc", *map(str, arguments)], prog_name="chatdev")
 
 
 def write(folder: Path, name: str, content: object) -> Path:

@@ -11,7 +11,7 @@ from chatdev.departments.plc.export import NotWritable, write_plcopen, write_twi
 from chatdev.departments.plc.project import check_project, read_project
 from chatdev.departments.plc.source_run import simulate_at_random
 from chatdev.departments.plc.st.reading import read_program
-from tests.departments.plc.test_commands import LATCH, plc
+from tests.departments.plc.latch import LATCH, plc
 
 WHOLE = """TYPE
   Mode : (Idle, Busy := 5);

@@ -6,17 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.cli.app import command_line
-from chatdev.cli.outcome import heed_signals
 from chatdev.departments.plc.containers import WrongContainer, read_container
 from chatdev.departments.plc.project import check_project, read_project
 from chatdev.departments.plc.source_file import NoText
 from chatdev.departments.plc.st.core import Span
 from chatdev.errors import ConfigError
+from tests.departments.plc.latch import plc
 
 DOUBLE = """FUNCTION Double : INT
 VAR_INPUT x : INT; END_VAR
@@ -133,11 +131,6 @@ _LD_BODY
 _NETWORKS : 1
 END_FUNCTION_BLOCK
 """
-
-
-def plc(*arguments: object) -> Result:
-    with heed_signals():
-        return CliRunner().invoke(command_line, ["plc", *map(str, arguments)], prog_name="chatdev")
 
 
 def fill(folder: Path, files: dict[str, str]) -> Path:

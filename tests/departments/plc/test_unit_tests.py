@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chatdev.departments.plc.containers import read_container
 from chatdev.departments.plc.project import read_project
 from chatdev.departments.plc.unit_tests import blocks_of, run_block
-from tests.departments.plc.test_commands import LATCH, plc
+from tests.departments.plc.latch import LATCH, plc
 
 TESTS = """
 TEST 'the lamp follows the button'
