@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from chatdev.departments.plc.simulation.values import FieldTypes, all_variables, begin, chain, operand_type, terms
+from chatdev.departments.plc.simulation.layout import FieldTypes, all_variables, begin, chain, operand_type, terms
 from chatdev.departments.plc.st import core
 from chatdev.departments.plc.st.core import Scalar
 from chatdev.tools.base import template

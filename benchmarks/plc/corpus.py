@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.plc.sheets import Snippet, read_examples, read_sheets
 from benchmarks.study import ROOT
 from chatdev.departments.plc.proof.properties import Property, read_properties
-from chatdev.departments.plc.simulation.trace import read_tasks
+from chatdev.departments.plc.simulation.test_cases import read_tasks
 
 DATA = ROOT / "benchmarks" / "data" / "agents4plc"
 

@@ -23,7 +23,7 @@ from benchmarks.plc.random_runs import run_randomly, shows_again
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
 from chatdev.departments.plc.proof.properties import ASSERTION, PATTERNS, RUN_TIME, Outcome
 from chatdev.departments.plc.proof.verify import verify
-from chatdev.departments.plc.simulation.trace import read_case, run_case
+from chatdev.departments.plc.simulation.test_cases import read_case, run_case
 from chatdev.departments.plc.st.core import Program
 from chatdev.departments.plc.st.reading import read_program
 

@@ -14,11 +14,12 @@ READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/departments/verilog/design/source.py", "chatdev/departments/verilog/design/facts.py",
     "chatdev/departments/verilog/design/slips.py", "chatdev/departments/verilog/slang.py",
     "chatdev/departments/verilog/tracing/isolated_trace.py",
-    "chatdev/departments/plc/source_check.py",
+    "chatdev/departments/plc/source_check.py", "chatdev/departments/plc/source_run.py",
     "chatdev/departments/plc/proof/checks.py",
 }
 BELOW = {  # what readers stand on: called in the child alone
     "chatdev/workspace/python_source.py", "chatdev/departments/plc/proof/properties.py",
+    "chatdev/departments/plc/st/slips.py",
     *(f"chatdev/departments/verilog/{name}.py" for name in (
         "design/elaborate", "design/records", "design/statements", "design/design",
         "tracing/trace", "tracing/drivers", "tracing/search")),

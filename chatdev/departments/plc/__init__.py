@@ -25,7 +25,7 @@ department = Department(
         "plc_verify": "chatdev.departments.plc.mcp_tools:verify",
     },
     data_sets={
-        "plc": Command("chatdev.departments.plc.agents4plc:command",
+        "plc": Command("chatdev.departments.plc.eval_command:command",
                        "Run companies on tasks for logic controllers and verify their Structured Text."),
     },
     columns="chatdev.departments.plc.agents4plc:COLUMNS",

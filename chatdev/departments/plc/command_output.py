@@ -1,13 +1,11 @@
-"""What the commands of `chatdev plc` take, read and print (lines as compilers write them, JSON). The text of a source
-is read however engineering tools have written it: as UTF-8, UTF-16 with its mark, or in the code page of Windows."""
+"""What the commands of `chatdev plc` take, read and print (lines as compilers write them, JSON)."""
 
 from __future__ import annotations
 
-import codecs
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.cli.shared_options import read_text_file
-from chatdev.departments.plc.st.core import Span
-from chatdev.departments.plc.st.diagnostics import Diagnostic, Findings
 from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize, scrub
 
 if TYPE_CHECKING:
-    from chatdev.departments.plc.source_check import SourceCheck, SourceProof, SourceRun
+    from chatdev.departments.plc.source_check import SourceCheck, SourceProof
+    from chatdev.departments.plc.source_file import SourceText
+    from chatdev.departments.plc.source_run import SourceRun
     from chatdev.departments.plc.st.core import Dialect
     from chatdev.departments.plc.st.diagnostics import Diagnostic
 
@@ -108,6 +106,7 @@ def _diagnostic(one: Diagnostic) -> dict[str, Any]:
 
 def read_source(file: Path, what: str = "program") -> SourceText:
     """A file of the user, which need not be UTF-8. Raises ConfigError, which calls it `what`."""
+    from chatdev.departments.plc.source_file import NoText, SourceText, decode_source
 
     try:
         return SourceText(read_text_file(file, what))
@@ -135,6 +134,7 @@ def read_noting(file: Path, what: str) -> str:
 def read_sources(files: Iterable[Path]) -> tuple[dict[Path, SourceText], dict[Path, SourceCheck]]:
     """The files that can be read, and what is to be said of the others."""
     from chatdev.departments.plc.source_check import SourceCheck
+    from chatdev.departments.plc.source_file import tell_file
 
     found, unreadable = dict[Path, "SourceText"](), dict[Path, SourceCheck]()
     for file in files:
@@ -249,65 +249,3 @@ def refuse_entry(checks: Iterable[SourceCheck]) -> None:
         for one in check.diagnostics:
             if one.code == "no-such-entry":
                 raise ConfigError(f"--entry: {one.message}{f' ({one.hint})' if one.hint else ''}")
-
-
-# The text of a source file, however engineering tools have written it: as UTF-8, UTF-16 with its mark, or in the
-# code page of Windows.
-
-_MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_CODE_PAGE = "cp1252"
-_START = Span(1, 1, 1, 1)
-
-
-class NoText(ValueError):
-    """A file holds no text; `diagnostic` says so."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(f"{diagnostic.message} ({diagnostic.hint})")
-        self.diagnostic = diagnostic
-
-
-@dataclass(frozen=True, slots=True)
-class SourceText:
-    """What a file holds: its characters with line ends and mark as they are, how they are encoded, and a warning where
-    that is not UTF-8."""
-
-    written: str
-    encoding: str = "utf-8"
-    notes: tuple[Diagnostic, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """Its lines, without the mark."""
-        return self.written.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def decode_source(data: bytes) -> SourceText:
-    """The text of a file's bytes. Raises NoText."""
-    try:
-        return SourceText(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        at = error.start
-    for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return _decode(data, encoding, "utf-16", _START)
-    if b"\0" in data:
-        raise NoText(tell_file("no-text", _START))
-    before = data[:at].decode("utf-8").splitlines() if at else []
-    lines = data[:at].count(b"\n")
-    column = 1 + len(before[lines]) if lines < len(before) else 1
-    return _decode(data, _CODE_PAGE, "code-page", Span(lines + 1, column, lines + 1, column))
-
-
-def _decode(data: bytes, encoding: str, code: str, span: Span) -> SourceText:
-    try:
-        return SourceText(data.decode(encoding), encoding, (tell_file(code, span),))
-    except UnicodeDecodeError:
-        raise NoText(tell_file("no-text", _START)) from None
-
-
-def tell_file(code: str, span: Span = _START, **facts: str) -> Diagnostic:
-    """What is to be said of a file as a whole."""
-    findings = Findings()
-    findings.report(code, span, None, **facts)
-    return findings.in_order()[0]

@@ -39,8 +39,9 @@ from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
-    from chatdev.departments.plc.command_output import SourceText
-    from chatdev.departments.plc.source_check import ProofOptions, SourceCheck, SourceProof, SourceRun
+    from chatdev.departments.plc.source_check import ProofOptions, SourceCheck, SourceProof
+    from chatdev.departments.plc.source_file import SourceText
+    from chatdev.departments.plc.source_run import SourceRun
     from chatdev.departments.plc.st.core import Dialect
     from chatdev.sandbox.base import Sandbox
 
@@ -68,7 +69,7 @@ def check(files: tuple[Path, ...], entry: str | None, compilers: tuple[str, ...]
           form: str) -> int:
     """Say what is wrong in each FILE, as `file:line:column: error: …`. Exits with 1 if there are errors (warnings are
     none), with 2 if a FILE cannot be read; the others are checked all the same."""
-    from chatdev.departments.plc.report.verification_report import check_sarif
+    from chatdev.departments.plc.report.sarif import check_sarif
     from chatdev.departments.plc.source_check import check_source
 
     sources, checks = read_sources(files)
@@ -98,8 +99,8 @@ def _has_errors(check: SourceCheck) -> bool:
 def _mend(file: Path, entry: str | None, dialect: Dialect) -> SourceText:
     """Mend a file, which keeps its encoding, line ends and byte order mark, and say on standard error what was
     mended."""
-    from chatdev.departments.plc.command_output import decode_source
     from chatdev.departments.plc.source_check import mend_source
+    from chatdev.departments.plc.source_file import decode_source
 
     source = decode_source(file.read_bytes())  # as it stands there
     found = mend_source(source.written, entry, dialect=dialect)
@@ -158,7 +159,8 @@ def run(file: Path, inputs: Path | None, cycles: int | None, cycle_ms: int, entr
     """Run FILE scan by scan. Exits with 1 after a run-time fault, an `//#ASSERT` that does not hold, or a value that is
     not as expected."""
     from chatdev.departments.plc.simulation.trace import WrongTrace
-    from chatdev.departments.plc.source_check import SourceRefused, simulate_source
+    from chatdev.departments.plc.source_check import SourceRefused
+    from chatdev.departments.plc.source_run import simulate_source
 
     out, plot, signals = written["out"], written["plot"], written["signals"]
     picture = _picture_form(plot)
@@ -198,7 +200,7 @@ def _picture_form(plot: Path | None) -> str:
 
 
 def _draw(seen: SourceRun, plot: Path, form: str, signals: str | None) -> None:
-    from chatdev.departments.plc.report.verification_report import plot_run
+    from chatdev.departments.plc.report.run_plot import plot_run
 
     try:
         picture = plot_run(seen, form, signals.split(",") if signals else ())  # type: ignore[arg-type]
@@ -218,7 +220,7 @@ def verify(file: Path, report: Path | None, requirement: Path | None, verifier: 
            **asked: Any) -> int:
     """Prove or refute properties of FILE, and that it has no run-time fault. Exits with 1 if FILE has errors or
     something is VIOLATED, with 7 if all else is not PROVED, or a second opinion contradicts."""
-    from chatdev.departments.plc.report.verification_report import proof_sarif
+    from chatdev.departments.plc.report.sarif import proof_sarif
 
     ending = report.suffix.lower().removeprefix(".") if report else "md"
     if ending not in ("html", "md"):

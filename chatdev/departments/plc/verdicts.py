@@ -23,7 +23,8 @@ from chatdev.departments.plc.interface import ANSWER, WORDING, differences, entr
 from chatdev.departments.plc.proof.properties import PATTERNS, RUN_TIME, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.report.listing import explain_run
-from chatdev.departments.plc.report.verification_report import plot_run, write_report
+from chatdev.departments.plc.report.run_plot import plot_run
+from chatdev.departments.plc.report.verification_report import write_report
 from chatdev.departments.plc.source_check import (
     SourceCheck,
     SourceProof,
@@ -31,8 +32,8 @@ from chatdev.departments.plc.source_check import (
     check_source,
     find_unreadable,
     mend_source,
-    simulate_at_random,
 )
+from chatdev.departments.plc.source_run import simulate_at_random
 from chatdev.errors import ChatDevError, MissingProgram
 from chatdev.plain_file import read_plain
 from chatdev.tools.base import ToolContext, Verdict, render_file, tool

@@ -6,7 +6,8 @@ import pytest
 
 from chatdev.departments.plc.simulation.trace import WrongTrace
 from chatdev.departments.plc.simulation.values import WrongValue
-from chatdev.departments.plc.source_check import SourceRefused, simulate_source
+from chatdev.departments.plc.source_check import SourceRefused
+from chatdev.departments.plc.source_run import simulate_source
 
 SHARE = """FUNCTION_BLOCK Share
 VAR_INPUT Parts : INT := 4; END_VAR

@@ -10,10 +10,11 @@ from typing import Any
 from chatdev.departments.plc.adapters.verifiers import name_variables, strip_line_comments
 from chatdev.departments.plc.proof.properties import Cycle
 from chatdev.departments.plc.report.listing import explain_run
-from chatdev.departments.plc.simulation.trace import Columns, read_case, read_tasks, run_case
+from chatdev.departments.plc.simulation.test_cases import read_case, read_tasks, run_case
+from chatdev.departments.plc.simulation.trace import Columns
 from chatdev.departments.plc.simulation.values import WrongValue, read_text
 from chatdev.departments.plc.source_check import EntryVariable
-from chatdev.departments.plc.st.reading import leave_out_strangers, mend_text
+from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext, registry

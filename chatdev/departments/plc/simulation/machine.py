@@ -7,17 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatdev.departments.plc.simulation import values as arithmetic
+from chatdev.departments.plc.simulation.layout import TooDeep, all_variables, begin_routine, duplicate, overwrite
 from chatdev.departments.plc.simulation.python_source import Expressions, FaultKind, generate
-from chatdev.departments.plc.simulation.values import (
-    TooDeep,
-    WrongValue,
-    all_variables,
-    begin_routine,
-    bounds,
-    duplicate,
-    fit,
-    overwrite,
-)
+from chatdev.departments.plc.simulation.values import WrongValue, bounds, fit
 from chatdev.departments.plc.st import core
 from chatdev.departments.plc.st.functions import FUNCTIONS
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
-from chatdev.departments.plc.simulation.values import FieldTypes, all_variables, begin, chain, operand_type, terms
+from chatdev.departments.plc.simulation.layout import FieldTypes, all_variables, begin, chain, operand_type, terms
 from chatdev.departments.plc.st import core
 
 # Expressions.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from chatdev.departments.plc.st.coerce import coerce, convert, fold, meet, resolve, settle
 from chatdev.departments.plc.st.core import (
     Apply,
     Call,
@@ -20,16 +21,7 @@ from chatdev.departments.plc.st.core import (
     Variable,
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
-from chatdev.departments.plc.st.elaborate_place import (
-    coerce,
-    convert,
-    elaborate_place,
-    elaborate_target,
-    fold,
-    meet,
-    resolve,
-    settle,
-)
+from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target
 from chatdev.departments.plc.st.functions import (
     BOOL,
     DINT,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from chatdev.departments.plc.st.coerce import coerce
 from chatdev.departments.plc.st.core import (
     Array,
     Constant,
@@ -18,7 +19,6 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant
-from chatdev.departments.plc.st.elaborate_place import coerce
 from chatdev.departments.plc.st.functions import (
     DINT,
     INT,

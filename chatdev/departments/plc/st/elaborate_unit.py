@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import (
     IEC,
     Assert,
@@ -36,9 +37,10 @@ from chatdev.departments.plc.st.elaborate_expression import (
     elaborate_constant,
     operate,
 )
-from chatdev.departments.plc.st.elaborate_place import coerce, elaborate_place, elaborate_target, settle
+from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target
 from chatdev.departments.plc.st.elaborate_type import Types, elaborate_initial
-from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, range_of, run_clocks
+from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, range_of
+from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import MOST_ELEMENTS, MOST_LOOPS, Reject, Scope, Signature, World
 from chatdev.departments.plc.st.syntax import (
     Assignment,

@@ -1,31 +1,22 @@
-"""The elementary types with their ranges; the standard functions: what each takes, gives, and means on Python's values;
-and the clocks of the standard timers, which each scan moves on."""
+"""The elementary types with their ranges, and the standard functions: what each takes, gives, and means on Python's
+values.
+
+Functions that are operators (ADD, GT, AND, …) and conversions (INT_TO_REAL) are no calls in the core; which operator
+one is stands here, too. Only a MOD that is 0 for a divisor of 0 (`Dialect.mod_zero`) is a call. The solver's meaning of
+the same rows stands in `proof/`.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Literal
 
-from chatdev.departments.plc.st.core import (
-    Apply,
-    Array,
-    Assign,
-    Constant,
-    Expression,
-    Kind,
-    Place,
-    Program,
-    Record,
-    Routine,
-    Scalar,
-    Type,
-    Value,
-)
+from chatdev.departments.plc.st.core import Array, Constant, Kind, Record, Scalar, Type, Value
 
 _NUMBERS: tuple[Kind, ...] = ("int", "real")
 _ORDERED: tuple[Kind, ...] = ("int", "bits", "real", "time")
@@ -347,36 +338,3 @@ _FITS = {
     ("bits", "bits"): _wider, ("bits", "int"): _bits_to_integer, ("int", "bits"): _integer_to_bits,
     ("enum", "int"): _enum_to_integer,
 }
-
-
-# Let time run for every timer of a program: each scan begins by adding to the time that a timer has not seen yet.
-
-_CLOCK, _SINCE = "time_since_call__", "since"
-_TIME, _INDEX = SCALARS["time"], SCALARS["dint"]
-_KEPT = ("input", "output", "local")
-
-
-def run_clocks(program: Program, standard: Mapping[str, Routine]) -> Program:
-    """The program whose scans begin by that, if it has timers."""
-    kept = [variable for variable in program.entry.variables if variable.section in _KEPT]
-    places = [place for variable in kept for place in _timers(variable.name, (), variable.type, program)]
-    if not places:
-        return program
-    ticks = tuple(Assign(place, Apply(_CLOCK, (place,), _TIME)) for place in places)
-    entry = replace(program.entry, body=(*ticks, *program.entry.body))
-    return replace(program, entry=entry, routines={**program.routines, entry.name: entry, _CLOCK: standard[_CLOCK]})
-
-
-def _timers(root: str, steps: tuple[str | Expression, ...], type_: Type, program: Program) -> Iterator[Place]:
-    """Where the timers in a variable keep the time since their last call."""
-    if isinstance(type_, Array):
-        if next(_timers(root, steps, type_.element, program), None) is not None:
-            for index in range(type_.low, type_.high + 1):
-                yield from _timers(root, (*steps, Constant(index, _INDEX)), type_.element, program)
-    elif isinstance(type_, Record):
-        is_standard = type_.block in program.routines and program.routines[type_.block].standard
-        for part in type_.fields:
-            if is_standard and part.name == _SINCE:
-                yield Place(root, (*steps, _SINCE), _TIME)
-            else:
-                yield from _timers(root, (*steps, part.name), part.type, program)

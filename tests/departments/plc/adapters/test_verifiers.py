@@ -11,7 +11,8 @@ import pytest
 from chatdev.departments.plc.adapters.verifiers import ask_verifier, find_verifier, name_variables
 from chatdev.departments.plc.proof.properties import ASSERTION, RUN_TIME, Cycle, Opinion, Outcome, Property
 from chatdev.departments.plc.report.listing import list_verdicts
-from chatdev.departments.plc.report.verification_report import proof_sarif, write_report
+from chatdev.departments.plc.report.sarif import proof_sarif
+from chatdev.departments.plc.report.verification_report import write_report
 from chatdev.departments.plc.source_check import ProofOptions, SourceProof, check_source
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.kinds import find_sandbox

@@ -17,8 +17,10 @@ from chatdev.departments.plc.report.listing import (
     list_explanation,
     list_verdicts,
 )
-from chatdev.departments.plc.report.verification_report import plot_run, write_report
-from chatdev.departments.plc.source_check import ProofOptions, SourceProof, check_source, prove_source, simulate_source
+from chatdev.departments.plc.report.run_plot import plot_run
+from chatdev.departments.plc.report.verification_report import write_report
+from chatdev.departments.plc.source_check import ProofOptions, SourceProof, check_source, prove_source
+from chatdev.departments.plc.source_run import simulate_source
 from chatdev.departments.plc.st.core import Dialect
 
 SOURCE = """FUNCTION_BLOCK Lamp

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from chatdev.departments.plc.proof.properties import RUN_TIME, Opinion, Outcome, Property
-from chatdev.departments.plc.report.verification_report import check_sarif, proof_sarif
+from chatdev.departments.plc.report.sarif import check_sarif, proof_sarif
 from chatdev.departments.plc.source_check import SourceProof, check_source, mend_source
 
 SCHEMA = json.loads(Path(__file__).with_name("sarif_schema.json").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.plc.simulation.trace import read_case, read_tasks, run_case, write_agreement
+from chatdev.departments.plc.simulation.test_cases import read_case, read_tasks, run_case, write_agreement
 from tests.departments.plc.simulation.sources import program
 
 COUNTER = """\

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.departments.plc.source_check import check_source, mend_source
-from chatdev.departments.plc.st.reading import mend_text
+from chatdev.departments.plc.st.slips import mend_text
 
 HERE = Path(__file__).parents[1]
 RIGHT = [path.read_text(encoding="utf-8") for path in sorted((HERE / "references").glob("*.st"))

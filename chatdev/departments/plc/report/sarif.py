@@ -1,0 +1,87 @@
+"""Diagnostics and verdicts as SARIF 2.1.0, which code hosts and editors show at the lines of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome, Verdict
+from chatdev.departments.plc.report.listing import (
+    describe_contradiction,
+    describe_opinion,
+    describe_property,
+    describe_vacuity,
+    describe_verdict,
+    show_safely,
+)
+from chatdev.departments.plc.source_check import SourceCheck, SourceProof
+from chatdev.departments.plc.st.core import Span
+from chatdev.departments.plc.st.diagnostics import Fix
+from chatdev.version import __version__
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_VERDICTS: Mapping[Verdict, tuple[str, str]] = {  # kind and level
+    "PROVED": ("pass", "none"), "VIOLATED": ("fail", "error"), "BOUNDED": ("open", "none"),
+    "UNKNOWN": ("open", "none")}
+
+
+def check_sarif(checks: Mapping[Path, SourceCheck]) -> dict[str, Any]:
+    """The diagnostics of several files as one SARIF log, ready for `json.dumps`."""
+    return _log(result for file, check in checks.items() for result in _diagnostics(file, check))
+
+
+def proof_sarif(file: Path, proof: SourceProof) -> dict[str, Any]:
+    """The diagnostics and the verdicts on a file; a property that names no place stands at the first line."""
+    return _log([*_diagnostics(file, proof.check), *(_verdict(file, one) for one in proof.outcomes)])
+
+
+def _log(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    found = list(results)
+    rules = [{"id": name} for name in sorted({one["ruleId"] for one in found})]
+    driver = {"name": "chatdev plc", "version": __version__, "rules": rules}
+    return {"$schema": _SCHEMA, "version": "2.1.0",
+            "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}]}
+
+
+def _diagnostics(file: Path, check: SourceCheck) -> Iterator[dict[str, Any]]:
+    for one in check.diagnostics:
+        text = f"{one.message} ({one.hint})" if one.hint else one.message
+        yield _result(one.code, ("fail", one.severity), text, file, one.span) | _fixes(file, one.fix)
+
+
+def _verdict(file: Path, outcome: Outcome) -> dict[str, Any]:
+    asked, span, rule = outcome.asked, Span(1, 1, 1, 1), outcome.asked.pattern
+    if asked.pattern == RUN_TIME:
+        rule, place = asked.parameters[:2]
+        line, _, column = place.partition(":")
+        span = Span(int(line), int(column or 1))
+    parts = [f"{outcome.verdict}: {describe_property(asked)}", asked.description, describe_verdict(outcome),
+             outcome.reason, describe_vacuity(outcome), describe_opinion(outcome), describe_contradiction(outcome)]
+    kind = ("review", "none") if outcome.is_contradicted else _VERDICTS[outcome.verdict]
+    return _result(rule, kind, " – ".join(filter(None, parts)), file, span)
+
+
+def _result(rule: str, kind: tuple[str, str], text: str, file: Path, span: Span) -> dict[str, Any]:
+    region = {"startLine": max(1, span.line), "startColumn": max(1, span.column)}
+    if span.end_line >= span.line and span.end_column:  # its end is outside, ours within
+        region |= {"endLine": span.end_line, "endColumn": span.end_column + 1}
+    place = {"artifactLocation": {"uri": _uri(file)}, "region": region}
+    return {"ruleId": rule, "kind": kind[0], "level": kind[1], "message": {"text": show_safely(text)},
+            "locations": [{"physicalLocation": place}]}
+
+
+def _fixes(file: Path, fix: Fix | None) -> dict[str, Any]:
+    """What an editor may offer to do; nothing where there is no certain remedy."""
+    if fix is None:
+        return {}
+    region = {"startLine": fix.line, "startColumn": fix.column, "endLine": fix.end_line, "endColumn": fix.end_column}
+    change = {"artifactLocation": {"uri": _uri(file)},
+              "replacements": [{"deletedRegion": region, "insertedContent": {"text": fix.text}}]}
+    return {"fixes": [{"artifactChanges": [change]}]}
+
+
+def _uri(file: Path) -> str:
+    """A relative path stays one, so that code hosts find the file."""
+    return file.as_uri() if file.is_absolute() else quote(file.as_posix())
