@@ -37,6 +37,7 @@ class _Port(StrictModel):
     name: str | None = None
     label: str = ""
     count: str | None = None
+    names: bool = False
     each: str | None = None
     when: dict[str, str | list[str]] = Field(default_factory=dict)
 

@@ -15,11 +15,9 @@ import networkx
 
 from chatdev.departments.simulink.catalogue import BlockType, block_finder
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
-from chatdev.departments.simulink.ports import BlockPort
+from chatdev.departments.simulink.ports import CONTROLS, BlockPort
 from chatdev.errors import ConfigError
 
-CONTROLS = {"EnablePort": "enable", "TriggerPort": "trigger", "ActionPort": "ifaction", "ResetPort": "reset"}
-"""The control input that a block inside makes, by what files call the block."""
 INPORT, OUTPORT, CONNECTION = "Inport", "Outport", "PMIOPort"
 _PORT_BLOCKS = (INPORT, OUTPORT, CONNECTION, *CONTROLS)
 _NAME = re.compile(r"(?:[^/]|//)+")
@@ -82,7 +80,7 @@ def outer_ports(system: Diagram) -> list[BlockPort]:
     """The ports of the block that holds a system: those of signals by the numbers of its In1 and Out1 blocks, control
     inputs, and physical ones. Raises ValueError where the numbers are none, or a control is there twice."""
     rows = _port_blocks(system)
-    inputs, outputs = (_numbered(rows[row], name) for row, name in ((INPORT, "In1"), (OUTPORT, "Out1")))
+    inputs, outputs = (_by_number(rows[row], name) for row, name in ((INPORT, "In1"), (OUTPORT, "Out1")))
     for row, control in CONTROLS.items():
         if len(rows[row]) > 1:
             raise ValueError(f"the blocks {', '.join(map(repr, rows[row]))} are both its control {control}; keep one")
@@ -100,7 +98,7 @@ def port_block(system: Diagram, port: str, direction: str) -> str | None:
         return next(iter(rows[controls[port]]), None)
     if port.startswith(("LConn", "RConn")):
         return _terminals(rows[CONNECTION]).get(port)
-    numbered = _numbered(rows[INPORT if direction == "in" else OUTPORT], direction)
+    numbered = _by_number(rows[INPORT if direction == "in" else OUTPORT], direction)
     return numbered[int(port) - 1] if port.isdecimal() and 0 < int(port) <= len(numbered) else None
 
 
@@ -111,7 +109,7 @@ def _port_blocks(system: Diagram) -> dict[str, dict[str, DiagramBlock]]:
     return rows
 
 
-def _numbered(blocks: Mapping[str, DiagramBlock], what: str) -> list[str]:
+def _by_number(blocks: Mapping[str, DiagramBlock], what: str) -> list[str]:
     """The names by the numbers of their ports."""
     numbers = {name: block.parameters.get("Port", "1").strip() for name, block in blocks.items()}
     if sorted(numbers.values()) != sorted(str(number) for number in range(1, len(numbers) + 1)):
@@ -123,7 +121,7 @@ def _numbered(blocks: Mapping[str, DiagramBlock], what: str) -> list[str]:
 def _terminals(blocks: Mapping[str, DiagramBlock]) -> dict[str, str]:
     """Physical ports, counted at each side, with the blocks that make them."""
     found: dict[str, str] = {}
-    for name in _numbered(blocks, "Connection Port"):
+    for name in _by_number(blocks, "Connection Port"):
         side = "RConn" if blocks[name].parameters.get("Side", "Left") == "Right" else "LConn"
         found[f"{side}{1 + sum(port.startswith(side) for port in found)}"] = name
     return found
@@ -162,23 +160,28 @@ class _Joiner:
         self.drivers = dict[str, End]()  # what each block that is passed through gets
 
     def join(self) -> Diagram:
-        lines, nets = list[tuple[End, End]](), networkx.Graph()
-        for wire in self.flat.wires:
+        """The model as one level."""
+        blocks = {path: block for path, block in self.flat.blocks.items()
+                  if path not in self.through and (path not in self.holders or path in self.kept)}
+        return replace(self.flat, blocks=blocks, wires=(*self._join_signals(), *self._join_nets()))
+
+    def _join_signals(self) -> list[Wire]:
+        lines = list[tuple[End, End]]()
+        for wire in (wire for wire in self.flat.wires if not wire.is_physical):
             source, target = self._inner(wire, wire.source, "out"), self._inner(wire, wire.target, "in")
-            if wire.is_physical:
-                nets.add_edge(source, target)
-                continue
             if target.block in self.through:
                 self.drivers.setdefault(target.block, source)
             if target.block not in self.through or self._is_control(wire.target):
                 lines.append((source, wire.target if self._is_control(wire.target) else target))
-        signals = [Wire(origin, target) for source, target in lines if (origin := self._origin(source))]
+        return [Wire(origin, target) for source, target in lines if (origin := self._origin(source))]
+
+    def _join_nets(self) -> list[Wire]:
+        nets = networkx.Graph()
+        nets.add_edges_from((self._inner(wire, wire.source, ""), self._inner(wire, wire.target, ""))
+                            for wire in self.flat.wires if wire.is_physical)
         ends = [sorted(end for end in net if end.block not in self.through)
                 for net in networkx.connected_components(nets)]
-        joints = [Wire(*pair) for row in ends for pair in pairwise(row)]
-        blocks = {path: block for path, block in self.flat.blocks.items()
-                  if path not in self.through and (path not in self.holders or path in self.kept)}
-        return replace(self.flat, blocks=blocks, wires=(*signals, *joints))
+        return [Wire(*pair) for row in ends for pair in pairwise(row)]
 
     def _is_control(self, end: End) -> bool:
         """Whether it is the control input of a subsystem that stays."""
