@@ -180,7 +180,7 @@ def _outputs(model: Diagram, columns: tuple[str, ...], sinks: Mapping[str, tuple
     found: dict[str, int] = {}
     places = {column: number for number, column in enumerate(columns)}
     ports = [name for name in sinks if name in model.blocks and block_type_of(model.blocks[name]) == "Outport"]
-    for name in [*ports, *(name for name in sinks if name not in ports)]:
+    for name in sorted(sinks, key=lambda sink: sink not in ports):
         labels = _labels(name, len(sinks[name])) if name in ports else sinks[name]
         for label, column in zip(labels, sinks[name], strict=True):
             if name in ports or places[column] not in found.values():
