@@ -36,7 +36,8 @@ OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "wheel",
         "pexpect", "types-pexpect", "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema",
-        "types-protobuf", "types-Pygments", "psycopg[binary]", "simpy", "playwright", "fmpy"]
+        "types-protobuf", "types-Pygments", "psycopg[binary]", "simpy", "playwright", "fmpy",
+        "control>=0.10"]  # step responses by others
 DIST = ["build>=1.2,<2", "twine>=6,<7", "setuptools>=77"]  # of make dist
 DOCS = ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10"]  # of make site
 REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
@@ -91,8 +92,8 @@ setup(
                     "process": [*EVAL, *PROCESS],
                     "simulink": SIMULINK, "fmi": [*SIMULINK, *FMI], "mcp": MCP, "otel": OTEL, "web": WEB,
                     "dist": DIST, "docs": DOCS,
-                    "test": [*DIST, *DOCS, *EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK, *FMI,
-                             *MCP, *OTEL, *WEB, *OCR, *FUZZ, *TEST],
+                    "test": [*DIST, *DOCS, *EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK,
+                             *FMI, *MCP, *OTEL, *WEB, *OCR, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev_chain:main"],
                   "chatdev.departments": [

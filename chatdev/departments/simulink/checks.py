@@ -427,9 +427,7 @@ def _check_counts(part: Part, wires: Sequence[Wire]) -> Iterator[DiagramFinding]
         if name is None or not _is_there(record.when, part.values):
             continue
         value = part.values.get(name, "").strip()
-        if record.names and names_of(value) and value:
-            continue
-        if problem := _judge_count(part.kind.block_type if part.kind else "", value):
+        if problem := _judge_count(part, value, may_be_names=record.names):
             yield DiagramFinding("parameters", "error", f"{name} is {value!r}: {problem[0]}", problem[1],
                                  block=part.name, parameter=name)
         elif part.ports is not None:
@@ -444,8 +442,10 @@ def _values(wanted: str | list[str]) -> list[str]:
     return [wanted] if isinstance(wanted, str) else wanted
 
 
-def _judge_count(block_type: str, value: str) -> tuple[str, str] | None:
-    signs = {"Sum": "+-|", "Product": "*/|"}.get(block_type, "")
+def _judge_count(part: Part, value: str, *, may_be_names: bool) -> tuple[str, str] | None:
+    signs = {"Sum": "+-|", "Product": "*/|"}.get(part.kind.block_type if part.kind else "", "")
+    if may_be_names and names_of(value):
+        return None
     if count_of(value) is None:
         return "that says no number of ports", "write signs, such as +-, or a number" if signs else "write a number"
     if count_of(value) == 0:

@@ -332,6 +332,32 @@ def _tell(notes: Iterable[str]) -> None:
         click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
 
 
+@command.command("test")
+@click.argument("file", type=click.Path(path_type=Path), metavar="MODEL")
+@click.option("--acceptance", "wanted", required=True, type=click.Path(path_type=Path), metavar="FILE",
+              help="What is wanted of its signals (YAML; docs/simulink.md#acceptance-by-numbers).")
+@_json_option
+@report_outcome
+def test(file: Path, wanted: Path, is_json: bool) -> int:
+    """Simulate MODEL, and say whether its signals are what FILE wants. Exits with 1 if something does not hold or the
+    simulation fails, with 2 if a file cannot be read, the model cannot be simulated, or a signal is not there."""
+    from chatdev.departments.simulink.acceptance import NO_SIGNAL, read_acceptance_file
+    from chatdev.departments.simulink.experiment import STOP, run_experiment, verdict_of
+
+    acceptance = read_acceptance_file(wanted)
+    with _progress(acceptance.stop or STOP) as tell:
+        found = run_experiment(_load(file).diagram, acceptance, progress=tell)
+    verdict = verdict_of(found)
+    is_known = found.outcome in ("simulated", "failed") and not any(one.why == NO_SIGNAL for one in found.judged)
+    if is_json:
+        _print_json({"model": str(file), "ok": found.passed and is_known, "report": verdict.report, **verdict.evidence})
+    else:
+        colour, word = ("green", "OK") if found.passed and is_known else ("red", "error:")
+        click.echo(f"{click.style(word, fg=colour, bold=not found.passed)} {_one_line(str(file))}: "
+                   f"{sanitize(verdict.report)}")
+    return int(not found.passed) if is_known else 2
+
+
 def _load_simulation() -> ModuleType:
     """What simulates, with numpy, scipy and networkx, which no other command needs."""
     try:

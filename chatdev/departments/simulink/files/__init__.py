@@ -61,6 +61,18 @@ def _read_simulink(path: Path) -> ModelFile:
     return ModelFile(*read_file(path))
 
 
+def _write_slx(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
+    from chatdev.departments.simulink.files.writer import write_file
+
+    return write_file(model.diagram, model.source, ".slx")
+
+
+def _write_mdl(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
+    from chatdev.departments.simulink.files.writer import write_file
+
+    return write_file(model.diagram, model.source, ".mdl")
+
+
 def _write_text_form(model: ModelFile) -> tuple[bytes, tuple[str, ...]]:
     return model.diagram.text().encode(), ()
 
@@ -114,4 +126,4 @@ _READERS: dict[str, Callable[[Path], ModelFile]] = {
     ".m": _read_script, ".py": _read_program, ".json": _read_list, ".fmu": _read_unit}
 _WRITERS: dict[str, Callable[[ModelFile], tuple[bytes, tuple[str, ...]]]] = {
     ".yaml": _write_text_form, ".yml": _write_text_form, ".m": _write_script, ".py": _write_program,
-    ".json": _write_list}
+    ".json": _write_list, ".slx": _write_slx, ".mdl": _write_mdl}

@@ -33,6 +33,7 @@ from chatdev.departments.simulink.simulation.kernel import (
     InputTable,
     ModelFault,
     Node,
+    NotSimulated,
     Rate,
     Site,
     TimeEvents,
@@ -136,17 +137,20 @@ class _Compiler:
         order = self._order()
         self._find_widths(order)
         self._find_rates(order)
+        self._name_variables()
+        for name in sorted(self.sites, key=self._depth, reverse=True):
+            self.kernels[name].write(self.sites[name])
+        return self._assemble()
+
+    def _name_variables(self) -> None:
+        zero = ("0.0",)
         for site in self.sites.values():
             site.outputs = [tuple(self.code.variable() for _ in output) for output in site.outputs]
             if site.opens:
                 site.opens.flag, site.opens.first = site.outputs[0][0], site.keep(True)
-        zero = ("0.0",)
         for name, site in self.sites.items():
             site.inputs = [self._elements(name, port) or zero for port in range(len(site.sources))]
             site.input_rates = [source.rate if source else CONSTANT for source in site.sources]
-        for name in sorted(self.sites, key=self._depth, reverse=True):
-            self.kernels[name].write(self.sites[name])
-        return self._assemble()
 
     def _depth(self, name: str) -> float:
         """A subsystem that does not always run is written when all inside is known, the innermost first."""
@@ -285,16 +289,20 @@ class _Compiler:
             name = waiting.popleft()
             if name in fixed:
                 continue
-            feeds = [self.feeds.get((name, port)) for port in range(len(self.sites[name].sources))]
-            guard = self.sites[name].guard
-            if guard and (guard.is_triggered or self.sites[name].opens):
-                feeds = [*(feeds if not guard.is_triggered else ()), (guard.path, 0)]
-            given = [rates[feed[0]] if feed else CONSTANT for feed in feeds]
-            found = _join(given, kinds[name] == "hits")
+            found = _join([rates[source] if source else CONSTANT for source in self._clocks(name)],
+                          kinds[name] == "hits")
             if found != rates[name] and visits[name] < _MOST_VISITS:
                 visits[name] += 1
                 rates[name] = found
                 waiting.extend(self.followers[name])
+
+    def _clocks(self, name: str) -> list[str | None]:
+        """The blocks whose rates one inherits: its sources, and what decides whether it runs."""
+        site = self.sites[name]
+        sources = [source.name if source else None for source in site.sources]
+        if site.guard and (site.is_triggered or site.opens):
+            return [*(() if site.is_triggered else sources), site.guard.path]
+        return sources
 
     # code
 
@@ -355,13 +363,17 @@ def _refuse_unknown(parts: Mapping[str, Part]) -> None:
     lacking = [part for part in parts.values() if not part.kind or part.kind.sim not in KERNELS
                or has_own_ports(part.kind, part.block)]
     if lacking:
-        listed = ", ".join(f"{part.type} {part.name!r}" for part in lacking[:8])
-        more = f" and {len(lacking) - 8} more" if len(lacking) > 8 else ""
-        raise ModelFault(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
-                         [part.name for part in lacking])
+        raise _lacks_kernels(lacking)
     for part in parts.values():
         if part.ports is None:
             raise ModelFault(f"{part.type} {part.name!r}: {_explain_ports(part)}", [part.name])
+
+
+def _lacks_kernels(parts: Sequence[Part]) -> NotSimulated:
+    listed = ", ".join(f"{part.type} {part.name!r}" for part in parts[:8])
+    more = f" and {len(parts) - 8} more" if len(parts) > 8 else ""
+    return NotSimulated(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
+                        [part.name for part in parts])
 
 
 def _explain_ports(part: Part) -> str:
@@ -389,8 +401,8 @@ def _own_rate(site: Site, kind: str, parameter: str) -> Rate | None:
         return _triggered_rate(site, site.guard, given, kind, parameter)
     if given == CONTINUOUS and kind == "hits":
         raise site.fault(f"{parameter} is 0 (continuous), and it needs hits; give it a sample time in seconds")
-    if given is None and kind != "hits" and not site.sources:
-        return CONTINUOUS if kind == "source" else CONSTANT
+    if given is None and kind not in ("hits", "source") and not site.sources:
+        return CONSTANT
     return given or {"source": CONTINUOUS, "constant": CONSTANT}.get(kind)
 
 

@@ -37,6 +37,10 @@ class ModelFault(ConfigError):
         self.blocks = tuple(blocks)
 
 
+class NotSimulated(ModelFault):
+    """A model has blocks that nothing here simulates; the model may be right."""
+
+
 class SimulationFailed(ChatDevError):
     """A simulation cannot go on at `time` (seconds), for what these `blocks` do."""
 

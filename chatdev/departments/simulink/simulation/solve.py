@@ -41,13 +41,14 @@ _SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
 _DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
 _FEWEST_ROWS, _MOST_VALUES = 1000, 40_000_000  # that are kept, whatever `rows` says
 _PARTS = 50  # of the whole time, into which steps divide it at least
+_GETS_ON = 1e-3  # of the whole time, which a simulation must have behind it when its seconds are over
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a model is simulated. Times in seconds; `relative` and `absolute` are tolerances (absolute, if None: 1e-6, or
     a thousandth of the relative one if that is less), `step` the length of fixed steps, `rows` how many samples are
-    kept: of more, every second, fourth, … whole step is."""
+    kept: of more, every second, fourth, … whole step is. After `seconds` of a processor it ends where it is."""
 
     stop: float = 10.0
     solver: str = "auto"
@@ -56,6 +57,7 @@ class Options:
     step: float | None = None
     longest: float | None = None
     rows: int = 1_000_000
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class Results:
     steps: int
     events: int
     every: int
+    is_whole: bool = True
 
     def __getitem__(self, column: str) -> Values:
         """A signal by its name."""
@@ -92,13 +95,12 @@ def options_of(model: Diagram, **given: Any) -> Options:
     says = {name.lower(): value.strip() for name, value in model.settings.items()}
     if (start := says.get("starttime", "0")) not in ("0", "0.0"):
         raise ModelFault(f"settings: StartTime is {start!r}; a simulation begins at 0 here")
-    asked: dict[str, Any] = {field: _setting(model, says, name) for field, name in _TIMES.items()}
     solver = says.get("solver") or says.get("solvername") or "auto"
+    asked: dict[str, Any] = {field: _setting(model, says, name) for field, name in _TIMES.items()}
     asked["solver"] = _SOLVERS.get(solver.lower(), solver)
-    is_fixed = asked["solver"] in FIXED or solver.lower().startswith("fixedstep")
-    asked["step"] = asked["step"] if is_fixed else None
-    asked |= {name: value for name, value in given.items() if value is not None}
-    return Options(**{name: value for name, value in asked.items() if value is not None})
+    if asked["solver"] not in FIXED:
+        del asked["step"]
+    return Options(**{name: value for name, value in [*asked.items(), *given.items()] if value is not None})
 
 
 _TIMES = {"stop": "StopTime", "relative": "RelTol", "absolute": "AbsTol", "step": "FixedStep", "longest": "MaxStep"}
@@ -173,6 +175,10 @@ def _check(options: Options) -> Options:
     return options
 
 
+class _TimeIsUp(Exception):
+    """The seconds of a simulation are over; what it gave so far is right."""
+
+
 class Simulation:
     """A simulation that goes on piece by piece, as a co-simulation does.
 
@@ -206,6 +212,7 @@ class Simulation:
         self._state: State = found.initial
         self._last = 0.0  # the time of the state; behind `time` where fixed steps do not meet it
         self.time, self.is_over = -1.0, False
+        self._began, self._is_whole = clock.process_time(), True
         self.row: tuple[float, ...] = ()
 
     def _fixed_step(self) -> Fraction | None:
@@ -239,6 +246,8 @@ class Simulation:
                 if not self.is_over and to > self.time:
                     (self._run_hits if self._by_hits else self._run_steps)(to)
                     self.time = to
+        except _TimeIsUp:
+            self.is_over, self._is_whole = True, False
         except ValueError as error:
             raise SimulationFailed(f"{error}; it was seen after {max(self._last, 0):g} s") from None
 
@@ -250,7 +259,7 @@ class Simulation:
             row, column = (int(one) for one in numpy.argwhere(~finite)[0])
             notes.append(f"{self.model.columns[column]} is {values[row, column]:g} at {times[row]:g} s")
         return Results(times, values, self.model.columns, self.model.sinks, self.model.block_rates, tuple(notes),
-                       self.solver, self._steps, self._events, self._table.every)
+                       self.solver, self._steps, self._events, self._table.every, self._is_whole)
 
     # inputs from outside
 
@@ -298,6 +307,23 @@ class Simulation:
             if self._progress and clock.monotonic() - self._looked > 0.5:
                 self._looked = clock.monotonic()
                 self._progress(time)
+            self._heed_time(time)
+
+    def _heed_time(self, time: float) -> None:
+        seconds, stop = self.options.seconds, self.options.stop
+        if seconds is None or clock.process_time() - self._began < seconds:
+            return
+        if time >= _GETS_ON * stop:
+            raise _TimeIsUp
+        names, why = [name for name, _ in self._blamed.most_common(3)], f"{self._events} events"
+        if not names and self.model.rates:
+            fastest = min(self.model.rates)
+            why = f"steps of {fastest}"
+            names = [name for name, rate in self.model.block_rates.items() if rate == fastest][:3]
+        by = f" by {why}, most of {', '.join(map(repr, names))}" if names else ""
+        raise SimulationFailed(
+            f"it does not get on: {seconds:g} s of a processor have brought it to {time:.4g} of {stop:g} s{by}; take "
+            "out what switches so fast, give larger sample times, or simulate a shorter time", names, time)
 
     # steps of given length: sampled models, and fixed-step solvers
 
@@ -430,11 +456,11 @@ class Simulation:
 
     def _note_event(self, time: float, block: str) -> None:
         self._events += 1
-        dense, blamed = self._dense, self._blamed
+        dense = self._dense
         dense.append(time)
-        blamed[block] += 1
+        self._blamed[block] += 1
         if (len(dense) == _DENSE and time - dense[0] <= _CLOSE * self.options.stop) or self._events > _MOST_EVENTS:
-            names = [name for name, _ in blamed.most_common(3)]
+            names = [name for name, _ in self._blamed.most_common(3)]
             raise SimulationFailed(
                 f"{self._events} events have brought it to {time:.9g} s, and they come without end (a Zeno effect, or "
                 f"a switch that slides): {', '.join(map(repr, names))}; give the switch a hysteresis (Relay), set its "

@@ -11,9 +11,10 @@ import ast
 import math
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.hierarchy import (
@@ -51,49 +52,57 @@ class Plan:
 
 def plan_model(model: Diagram, variables: Mapping[str, Values]) -> Plan:
     """The plan of a model; `variables` are given over those of its workspace. Raises ModelFault."""
-    guards = dict(_find_guards(model))
+    guards = dict[_Path, Guard]()
+    for path, system in [*systems(model)][1:]:
+        _refuse_sample_time(model, path)
+        if guard := _read_guard(path, system, _nearest(path[:-1], guards)):
+            guards[path] = guard
     try:
         flat = join_systems(model, {guard.path for guard in guards.values()})
     except ValueError as error:
         raise ModelFault(str(error)) from None
-    scopes, within = dict[_Path, Mapping[str, Values]](), dict[_Path, Guard]()
-    found: dict[str, Mapping[str, Values]] = {}
-    guarded, outlets = dict[str, Guard](), dict[str, Guard]()
-    for path, system in systems(model):
-        _refuse_sample_time(model, path)
-        scopes[path] = _own_variables(path, system, scopes[path[:-1]] if path else {}, {} if path else variables)
-        around = guards.get(path) or (within.get(path[:-1]) if path else None)
-        if around:
-            within[path] = around
-        for name, block in system.blocks.items():
-            own = join_path(*path, name) if model.levels > 1 else name
-            found[own] = scopes[path]
-            if around:
-                guarded[own] = around
-            if path in guards and block_type_of(block) == OUTPORT:
-                outlets[own] = guards[path]
+    scopes, rows = _scopes(model, variables), [*_all_blocks(model)]
+    around = {own: guard for path, own, _ in rows if (guard := _nearest(path, guards))}
+    outlets = {own: guards[path] for path, own, block in rows if path in guards and block_type_of(block) == OUTPORT}
     openers = {guard.path: guard for guard in guards.values()}
-    return Plan(flat, found, guarded, openers, _find_gotos(model), outlets)
+    return Plan(flat, {own: scopes[path] for path, own, _ in rows}, around, openers, _find_gotos(model), outlets)
 
 
-def _find_guards(model: Diagram) -> dict[_Path, Guard]:
-    found = dict[_Path, Guard]()
+def _all_blocks(model: Diagram) -> Iterator[tuple[_Path, str, DiagramBlock]]:
+    """The blocks of all systems: the names that lead there, its own path, and itself."""
     for path, system in systems(model):
-        try:
-            ports = [port.name for port in outer_ports(system)] if path else []
-        except ValueError as error:
-            raise ModelFault(f"{join_path(*path)!r}: {error}", [join_path(*path)]) from None
-        controls = [port for port in CONTROLS.values() if port in ports]
-        if not controls:
-            continue
-        parts, outer = make_parts(system), next((found[path[:end]] for end in range(len(path) - 1, 0, -1)
-                                                 if path[:end] in found), None)
-        makers = {control: parts[str(port_block(system, control, "in"))] for control in controls}
-        if fault := _unknown_control(makers):
-            raise ModelFault(f"not simulated: {join_path(*path)!r}: {fault}", [join_path(*path)])
-        is_triggered = "trigger" in makers or (outer is not None and outer.is_triggered)
-        found[path] = Guard(join_path(*path), makers, outer, is_triggered)
+        for name, block in system.blocks.items():
+            yield path, join_path(*path, name) if model.levels > 1 else name, block
+
+
+def _nearest(path: _Path, guards: Mapping[_Path, Guard]) -> Guard | None:
+    """The subsystem that decides whether what is in a system runs."""
+    return next((guards[path[:end]] for end in range(len(path), 0, -1) if path[:end] in guards), None)
+
+
+def _scopes(model: Diagram, variables: Mapping[str, Values]) -> dict[_Path, Mapping[str, Values]]:
+    """The variables that blocks of each system may use."""
+    found = dict[_Path, Mapping[str, Values]]()
+    for path, system in systems(model):
+        found[path] = _own_variables(path, system, found[path[:-1]] if path else {}, {} if path else variables)
     return found
+
+
+def _read_guard(path: _Path, system: Diagram, outer: Guard | None) -> Guard | None:
+    """The guard of a system with control inputs."""
+    own = join_path(*path)
+    try:
+        ports = {port.name for port in outer_ports(system)}
+    except ValueError as error:
+        raise ModelFault(f"{own!r}: {error}", [own]) from None
+    controls = [port for port in CONTROLS.values() if port in ports]
+    if not controls:
+        return None
+    parts = make_parts(system)
+    makers = {control: parts[str(port_block(system, control, "in"))] for control in controls}
+    if fault := _unknown_control(makers):
+        raise ModelFault(f"not simulated: {own!r}: {fault}", [own])
+    return Guard(own, makers, outer, "trigger" in makers or (outer is not None and outer.is_triggered))
 
 
 def _unknown_control(makers: Mapping[str, Part]) -> str:
@@ -133,37 +142,52 @@ def _own_variables(path: _Path, system: Diagram, outer: Mapping[str, Values], gi
 def _find_gotos(model: Diagram) -> dict[str, str]:
     """The Goto of each From: of its own system, else a scoped one whose Goto Tag Visibility block lies above both,
     else a global one. Raises ModelFault."""
-    gotos, fences = defaultdict[str, list[tuple[_Path, str, str]]](list), defaultdict[str, set[_Path]](set)
+    gotos, fences = defaultdict[str, list[_Goto]](list), defaultdict[str, set[_Path]](set)
     takers = list[tuple[_Path, str, str]]()
-    for path, system in systems(model):
-        for name, block in system.blocks.items():
-            own, tag = join_path(*path, name) if model.levels > 1 else name, block.parameters.get("GotoTag", "A")
-            kind = block_type_of(block)
-            if kind == "Goto":
-                gotos[tag].append((path, own, block.parameters.get("TagVisibility", "local")))
-            elif kind == "GotoTagVisibility":
-                fences[tag].add(path)
-            elif kind == "From":
-                takers.append((path, own, tag))
-    for tag, row in gotos.items():
-        for number, one in enumerate(row):
-            if other := next((two for two in row[:number] if two[0] == one[0] or one[2] == two[2] == "global"), None):
-                raise _two_gotos(other[1], one[1], tag)
+    for path, own, block in _all_blocks(model):
+        kind, tag = block_type_of(block), block.parameters.get("GotoTag", "A")
+        if kind == "Goto":
+            other = _Goto(path, own, block.parameters.get("TagVisibility", "local"))
+            _refuse_double(other, gotos[tag], tag)
+            gotos[tag].append(other)
+        elif kind == "GotoTagVisibility":
+            fences[tag].add(path)
+        elif kind == "From":
+            takers.append((path, own, tag))
     return {own: _goto_of(path, own, tag, gotos[tag], fences[tag]) for path, own, tag in takers}
 
 
-def _goto_of(path: _Path, taker: str, tag: str, gotos: Sequence[tuple[_Path, str, str]], fences: set[_Path]) -> str:
-    own = [name for where, name, _ in gotos if where == path]
-    scoped = [name for where, name, reach in gotos if reach == "scoped" and any(
-        path[:len(fence)] == fence == where[:len(fence)] for fence in fences)]
-    everywhere = [name for _, name, reach in gotos if reach == "global"]
-    found = own or scoped or everywhere
+class _Goto(NamedTuple):
+    system: _Path
+    name: str
+    reach: str
+
+
+def _refuse_double(goto: _Goto, others: Sequence[_Goto], tag: str) -> None:
+    for other in others:
+        if other.system == goto.system or other.reach == goto.reach == "global":
+            raise _two_gotos(other.name, goto.name, tag)
+
+
+def _goto_of(path: _Path, taker: str, tag: str, gotos: Sequence[_Goto], fences: set[_Path]) -> str:
+    shared = [fence for fence in fences if path[:len(fence)] == fence]
+    ranks = ("own", "scoped", "global")
+    ranked = [(rank, goto.name) for goto in gotos if (rank := _sight(goto, path, shared))]
+    found = next(filter(None, ([name for rank, name in ranked if rank == wanted] for wanted in ranks)), [])
     if not found:
         raise ModelFault(f"From {taker!r}: there is no Goto with the tag {tag!r} that it can see; add one, or let its "
                          "TagVisibility be global", [taker])
     if len(found) > 1:
         raise _two_gotos(found[0], found[1], tag)
     return found[0]
+
+
+def _sight(goto: _Goto, path: _Path, shared: Sequence[_Path]) -> str:
+    """How a system sees a Goto: as its own, within one of the fences that they share, or as all do; empty if not."""
+    if goto.system == path:
+        return "own"
+    is_fenced = any(goto.system[:len(fence)] == fence for fence in shared)
+    return goto.reach if goto.reach == "global" or (goto.reach == "scoped" and is_fenced) else ""
 
 
 def _two_gotos(one: str, other: str, tag: str) -> ModelFault:
@@ -180,23 +204,30 @@ def _subsystem(site: Site) -> None:
     began, now = site.keep(0.0), site.keep(0.0)
     restart = f"if {now} and not {began}: {_restart(site, guard)}" if _begins_anew(guard) else ""
     for port, (control, maker) in enumerate(guard.controls.items()):
-        if control == "enable":
-            found = [relate(site, u, ">", "0.0") for u in site.u(port)]
-            conditions.append(f"({site.total([condition for condition, _ in found], 'or')})")
-            decide += [line for _, lines in found for line in lines]
-        elif control == "ifaction":
-            conditions.append(f"{site.scalar(port)} > 0.5")
-        elif control == "trigger":
-            conditions.append(_edge(site, port, maker.values["TriggerType"]))
-        else:
+        if control == "reset":
             edge = _edge(site, port, maker.values["ResetTriggerType"])
             decide.append(f"if {edge}: {_restart(site, guard)}")
+        else:
+            condition, lines = _control_condition(site, port, control, maker)
+            conditions.append(condition)
+            decide += lines
     decide.append(f"{now} = 1.0 if {' and '.join(conditions) or '1.0'} else 0.0")
     around = site.guard
     site.element(0, 0, f"{now} if {around.flag} else 0.0" if around else now, [*decide, *filter(None, [restart])], True)
     flag = site.outputs[0][0]
     site.code.updates += [(site.rate, False, f"{began} = {flag}"),
                           (site.rate, False, f"if {flag}: {guard.first} = False")]
+
+
+def _control_condition(site: Site, port: int, control: str, maker: Part) -> tuple[str, list[str]]:
+    """The condition that a control input lets the subsystem run, and what decides it."""
+    if control == "trigger":
+        return _edge(site, port, maker.values["TriggerType"]), []
+    if control == "ifaction":
+        return f"{site.scalar(port)} > 0.5", []
+    found = [relate(site, u, ">", "0.0") for u in site.u(port)]
+    return f"({site.total([condition for condition, _ in found], 'or')})", [*chain.from_iterable(
+        lines for _, lines in found)]
 
 
 def _guard_of(site: Site) -> Guard:
@@ -356,8 +387,3 @@ def refuse_in_subsystem(site: Site, what: str) -> None:
     """Raises ModelFault for what cannot lie in a subsystem that does not always run."""
     if site.guard:
         raise site.fault(f"{what} in {site.guard.path!r}, which does not always run, is not simulated; take it out")
-
-
-def is_conditional(block: DiagramBlock) -> bool:
-    """Whether a block holds a system that does not always run."""
-    return block.system is not None and any(port.name in CONTROLS.values() for port in outer_ports(block.system))
