@@ -500,4 +500,4 @@ def derive_acceptance(results: Results, stop: float, *, points: int = 50, near: 
         limits = {figure: {"min": float(value) - room, "max": float(value) + room} for figure, value in (
             ("final", values[-1]), ("min", values.min()), ("max", values.max()))}
         signals[column] = {**limits, "trace": {"points": trace, "absolute": room, "time": stop / 1000}}
-    return {"stop": stop, **(settings or {}), "signals": signals}
+    return {**(settings or {}), "stop": stop, "signals": signals}
