@@ -45,7 +45,8 @@ COLUMNS = ColumnSet(
           "nothing. Accepted: its signals do what those of the right model do, to 1 % of their range; known where that "
           "simulates, and the signals bear the same names. A block counts with the parameters that its "
           "display name stands for; a net of physical ports has one connection less than it has ports.",
-    metrics=("accuracy", "precision", "f1", "runs", "exact", "simulates", "accepted"), main="accuracy", compared=("accuracy", "f1", "runs"),
+    metrics=("accuracy", "precision", "f1", "runs", "exact", "simulates", "accepted"), main="accuracy",
+    compared=("accuracy", "f1", "runs"),
     statistics=("seconds", "tokens", "calls", "cost"),
     further=("block_recall", "block_precision", "block_f1", "connection_recall", "connection_precision",
              "connection_f1"),
