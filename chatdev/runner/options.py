@@ -17,8 +17,8 @@ from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model
 from chatdev.llm.rate import RateLimit
 from chatdev.plain_file import read_named
-from chatdev.runner.pictures import read_picture
-from chatdev.secrets import scrub
+from chatdev.runner.raster import read_picture
+from chatdev.safe_text import scrub
 from chatdev.workspace.file_tree import read_tree
 
 # The inputs, read and checked against what the company declares.

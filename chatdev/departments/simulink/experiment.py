@@ -16,8 +16,7 @@ from chatdev.departments.simulink.acceptance import Acceptance, Judgement, judge
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.execute import MODEL_FILE
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.isolation.codec import encode
-from chatdev.isolation.isolate import isolate
+from chatdev.isolation.isolate import encode, isolate
 from chatdev.isolation.parent import Reader, ReadingLimits
 from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 from chatdev.workspace.file_tree import write_file

@@ -49,7 +49,7 @@ def judged(wish: dict[str, Any], times: Any, values: Any) -> Judgement:
 
 def test_figures_are_those_of_the_control_library() -> None:
     """100 random stable systems of order 1 to 4; the control library takes whole samples, so a sample is let pass."""
-    import control  # type: ignore[import-untyped]  # it has no types
+    import control  # it has no types
 
     times = numpy.linspace(0, 30, 3001)
     for seed in range(100):
