@@ -37,6 +37,17 @@ def sanitize(text: str) -> str:
     return scrub(_STEERING.sub("", text))
 
 
+def sanitize_values(value: Any) -> Any:
+    """A value with all texts in it sanitized; keys of dicts stay as they are."""
+    if isinstance(value, str):
+        return sanitize(value)
+    if isinstance(value, tuple):
+        return tuple(map(sanitize_values, value))
+    if isinstance(value, dict):
+        return {key: sanitize_values(child) for key, child in value.items()}
+    return value
+
+
 def escape_json(text: str) -> str:
     """A JSON text with the same meaning and nothing in it that steers a terminal or hides, and without secrets."""
     return scrub(_STEERING.sub(_escape, text))

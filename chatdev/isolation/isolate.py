@@ -27,7 +27,7 @@ def read_here() -> None:
 
 
 def isolate(refusal: type[Exception], *others: type[Exception]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Have a function run in the child. It takes and gives plain data (see `codec.py`), annotated with types that its
+    """Have a function run in the child. It takes and gives plain data (see `decoder`), annotated with types that its
     module knows when it runs.
 
     `refusal(why)` is raised for what takes the child down or more than its limits; that and the `others` are what the

@@ -36,7 +36,7 @@ from chatdev.journal import Journal
 from chatdev.plain_values import describe_value, fields_of
 from chatdev.runner.story import RunStory, RunUsage, describe_attempts, describe_ending, news_of
 from chatdev.runner.telemetry import LiveSpans
-from chatdev.safe_text import escape_markdown, sanitize, scrub
+from chatdev.safe_text import escape_markdown, sanitize, sanitize_values, scrub
 from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.languages import is_startable
 from chatdev.workspace.snapshot import Software
@@ -418,18 +418,9 @@ E = TypeVar("E", bound=Event)
 def sanitize_event(event: E) -> E:
     """The event with all its texts sanitized."""
     values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
-    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _sanitize_value(value)) != value}
+    clean: dict[str, Any] = sanitize_values(values)
+    changed = {name: value for name, value in clean.items() if value != values[name]}
     return dataclasses.replace(event, **changed) if changed else event
-
-
-def _sanitize_value(value: object) -> object:
-    if isinstance(value, str):
-        return sanitize(value)
-    if isinstance(value, tuple):
-        return tuple(map(_sanitize_value, value))
-    if isinstance(value, dict):
-        return {key: _sanitize_value(child) for key, child in value.items()}
-    return value
 
 
 # Runs and companies as a notebook shows them: tables in HTML, in which every text is escaped.

@@ -47,6 +47,7 @@ class KnownTools(Mapping[str, ToolFacts]):
 
     def __init__(self, given: Iterable[Tool] = ()) -> None:
         self._installed = registry()
+        self._names = tuple(self._installed)
         self.given: dict[str, Tool] = {}
         for one in given:
             if one.name in self:
@@ -62,11 +63,10 @@ class KnownTools(Mapping[str, ToolFacts]):
         return ToolFacts(name, found.reads, found.writes_files)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._installed
-        yield from self.given
+        return iter((*self._names, *self.given))
 
     def __len__(self) -> int:
-        return len(self._installed) + len(self.given)
+        return len(self._names) + len(self.given)
 
     def __contains__(self, name: object) -> bool:
         return name in self._installed or name in self.given

@@ -15,11 +15,9 @@ import networkx
 
 from chatdev.departments.simulink.catalogue import BlockType, block_finder
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
-from chatdev.departments.simulink.ports import BlockPort
+from chatdev.departments.simulink.ports import CONTROLS, BlockPort
 from chatdev.errors import ConfigError
 
-CONTROLS = {"EnablePort": "enable", "TriggerPort": "trigger", "ActionPort": "ifaction", "ResetPort": "reset"}
-"""The control input that a block inside makes, by what files call the block."""
 INPORT, OUTPORT, CONNECTION = "Inport", "Outport", "PMIOPort"
 _PORT_BLOCKS = (INPORT, OUTPORT, CONNECTION, *CONTROLS)
 _NAME = re.compile(r"(?:[^/]|//)+")

@@ -20,6 +20,8 @@ MOST_PORTS = 1000
 _SIGNS = re.compile(r"[-+*/|]+")
 _VECTOR = re.compile(r"\[(.*)\]|\{(.*)\}", re.DOTALL)
 _INNER = re.compile(r"\[[^][]*\]")
+CONTROLS = {"EnablePort": "enable", "TriggerPort": "trigger", "ActionPort": "ifaction", "ResetPort": "reset"}
+"""The control input of a subsystem that a block inside makes, by what files call the block."""
 _SIDES = {"left": "LConn", "right": "RConn"}
 
 

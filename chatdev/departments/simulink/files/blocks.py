@@ -40,7 +40,9 @@ _SUBSYSTEMS = (("ActionPort", "If Action Subsystem"), ("ResetPort", "Resettable 
                ("TriggerPort", _TRIGGERED), ("EnablePort", "Enabled Subsystem"))
 SUBSYSTEM = "SubSystem"
 _ORIENTATION = {"0": "right", "90": "down", "180": "left", "270": "up"}
-_MIRRORED = {"right": "left", "left": "right", "down": "down", "up": "up"}
+_MIRRORED = {"right": "left", "left": "right", "down": "up", "up": "down"}
+_TURNED = {"right": {}, "left": {"BlockMirror": "on"}, "up": {"BlockRotation": "270"},
+           "down": {"BlockRotation": "270", "BlockMirror": "on"}}
 
 
 class _Names(StrictModel):
@@ -70,7 +72,7 @@ class _Known(NamedTuple):
 
 
 @functools.cache
-def _known() -> _Known:
+def _own_names() -> _Known:
     names = validate_node(_Names, read(_NAMES))
     plain, variants = dict[str, BlockType](), defaultdict[str, list[tuple[BlockType, dict[str, list[str]]]]](list)
     for kind in catalogue().types.values():
@@ -105,19 +107,17 @@ def block_of(record: BlockRecord, defaults: Mapping[str, str], system: Diagram |
     given = dict(record.values)
     said = {name: text for name, text in given.items() if name not in _BOOKKEEPING}
     is_plain = record.block_type not in ("Reference", SUBSYSTEM)
-    unsaid = {name: text for name, text in {**_known().defaults.get(record.block_type, {}), **defaults}.items()
+    unsaid = {name: text for name, text in {**_own_names().defaults.get(record.block_type, {}), **defaults}.items()
               if name not in _DATA_TYPES} if is_plain else {}
     turned = _orientation(given)
     kind = _kind_of(record, {**unsaid, **said}, system)
     if kind is None:
-        parameters = {**{name: text for name, text in said.items() if defaults.get(name) != text}, **turned}
+        parameters = {**{name: text for name, text in said.items()
+                         if defaults.get(name) != text and name != "Orientation"}, **turned}
         return ReadBlock(DiagramBlock(_unknown_type(record), parameters, None, system))
     unknown = tuple(name for name in said if name not in kind.parameters and defaults.get(name) != said[name]
-                    and name not in _ORIENTED)
+                    and name != "Orientation")
     return ReadBlock(DiagramBlock(kind.type, {**_differing(kind, {**unsaid, **said}), **turned}, None, system), unknown)
-
-
-_ORIENTED = ("Orientation", "BlockRotation", "BlockMirror")
 
 
 def _kind_of(record: BlockRecord, values: Mapping[str, str], system: Diagram | None) -> BlockType | None:
@@ -126,9 +126,9 @@ def _kind_of(record: BlockRecord, values: Mapping[str, str], system: Diagram | N
     if record.block_type == SUBSYSTEM:
         return known.types.get(_subsystem_type(record, system))
     if record.block_type != "Reference":
-        of_values = (kind for kind, wanted in _known().variants.get(record.block_type, ())
+        of_values = (kind for kind, wanted in _own_names().variants.get(record.block_type, ())
                      if all(values.get(name) in texts for name, texts in wanted.items()))
-        return next(of_values, _known().plain.get(record.block_type))
+        return next(of_values, _own_names().plain.get(record.block_type))
     path = _plain(record.values.get("SourceBlock", ""))
     library, _, name = path.partition("/")
     return known.at(path) or (known.at(f"simulink/{name}") if library in _LIBRARIES else None)
@@ -183,13 +183,20 @@ def _orientation(values: Mapping[str, str]) -> dict[str, str]:
 
 def record_of(block: DiagramBlock) -> BlockRecord:
     """What a file says of a block. Defaults are left out only where a record that says nothing means the same."""
+    plain = {name: text for name, text in block.parameters.items() if name != "Orientation"}
+    turned = _TURNED.get(block.parameters.get("Orientation", "right"), {})
+    record = _record(replace(block, parameters=plain))
+    return replace(record, values={**record.values, **turned})
+
+
+def _record(block: DiagramBlock) -> BlockRecord:
     found = _sure(block.type)
     if found is None:
         is_path = "/" in block.type
         rows = {"SourceBlock": block.type, "SourceType": block.type.rpartition("/")[2]} if is_path else {}
         return BlockRecord("Reference" if is_path else block.type, {**rows, **block.parameters})
     kind = found.block
-    values = merge_parameters({}, {**found.parameters, **_named(kind, block.parameters)})
+    values = merge_parameters({}, {**found.parameters, **_with_own_case(kind, block.parameters)})
     if kind.block_type == "Reference":
         return BlockRecord("Reference", {**_link(kind), **values})
     if kind.block_type == SUBSYSTEM:
@@ -206,7 +213,7 @@ def _sure(name: str) -> Candidate | None:
     return Candidate(kind) if kind else block_finder().find(name).sure
 
 
-def _named(kind: BlockType, parameters: Mapping[str, str]) -> dict[str, str]:
+def _with_own_case(kind: BlockType, parameters: Mapping[str, str]) -> dict[str, str]:
     """The parameters with the catalogue's names, whose case MATLAB does not regard."""
     known = {name.lower(): name for name in kind.parameters}
     return {name if name in kind.parameters else known.get(name.lower(), name): text
@@ -215,7 +222,7 @@ def _named(kind: BlockType, parameters: Mapping[str, str]) -> dict[str, str]:
 
 def _unlike_record(kind: BlockType) -> dict[str, str]:
     """What a block of the library has, where a record that says nothing means otherwise."""
-    known = _known()
+    known = _own_names()
     plain = {**known.plain[kind.block_type].parameters, **known.defaults.get(kind.block_type, {})}
     wanted = next((row for one, row in known.variants.get(kind.block_type, ()) if one is kind), {})
     return {**{name: text for name, text in kind.parameters.items()
@@ -225,7 +232,7 @@ def _unlike_record(kind: BlockType) -> dict[str, str]:
 
 def _link(kind: BlockType) -> dict[str, str]:
     """Where a link leads, with the line breaks of the library's names as far as they are known."""
-    path, known = kind.path, _known()
+    path, known = kind.path, _own_names()
     parts = path.split("/")
     for number in range(len(parts), 0, -1):
         if found := known.breaks.get(_plain("/".join(parts[:number]))):
@@ -239,7 +246,7 @@ def _link(kind: BlockType) -> dict[str, str]:
 def is_link_known(type_name: str) -> bool:
     """Whether the name of a library's block was seen in a file as it is written here."""
     kind = catalogue().types.get(type_name)
-    return kind is None or kind.block_type != "Reference" or _plain(kind.path) in _known().breaks
+    return kind is None or kind.block_type != "Reference" or _plain(kind.path) in _own_names().breaks
 
 
 def canonical(model: Diagram) -> Diagram:

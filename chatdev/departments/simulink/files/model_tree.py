@@ -6,8 +6,9 @@ from __future__ import annotations
 import codecs
 import posixpath
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element, fromstring, tostring
 
 from chatdev.departments.simulink.files.package import Package, is_archive, is_text_package
 from chatdev.departments.simulink.files.sections import (
@@ -29,11 +30,16 @@ _ENCODINGS = re.compile(r"utf-?8|us-?ascii|iso-?8859-?\d+|latin-?1|windows-\w+|c
 _BY_ICU_NAME = {"ibm-5348_p100-1997": "cp1252", "windows-31j": "cp932", "ibm-943_p15a-2003": "cp932",
                 "windows-949": "cp949", "ibm-1363_p11b-1998": "cp949", "windows-936": "cp936",
                 "ibm-1386_p100-2001": "cp936", "shift_jis": "cp932", "us-ascii": "utf-8"}
-_SETTINGS = {"StartTime": ("0", "0.0", "0.000000"), "StopTime": (), "Solver": (), "FixedStep": ("auto",),
-             "MaxStep": ("auto",), "MinStep": ("auto",), "InitialStep": ("auto",),
+_SETTINGS = {"StartTime": ("0.0", "0", "0.000000"), "StopTime": ("10.0", "10"), "Solver": ("VariableStepAuto",),
+             "FixedStep": ("auto",), "MaxStep": ("auto",), "MinStep": ("auto",), "InitialStep": ("auto",),
              "RelTol": ("1e-3", "auto"), "AbsTol": ("auto",)}
 """What of a model's configuration is a setting of the simulation, and the values that Simulink has anyway."""
 _CONFIGURATION = "Simulink.SolverCC"
+
+
+def settings_of(said: Mapping[str, str]) -> dict[str, str]:
+    """Of all that a configuration says, the settings of the simulation that are not Simulink's own."""
+    return {name: said[name] for name, plain in _SETTINGS.items() if said.get(name) and said[name] not in plain}
 
 
 @dataclass(slots=True)
@@ -124,19 +130,16 @@ class ModelTree:
         for section in self._configurations():
             said = values(section)
             said["Solver"] = said.get("SolverName") or said.get("Solver", "")
-            for name, plain in _SETTINGS.items():
-                if said.get(name) and said[name] not in plain:
-                    found.setdefault(name, said[name])
+            found = {**settings_of(said), **found}
         return found
 
     def set_settings(self, settings: dict[str, str | None]) -> None:
         """Write settings where the file has them, else as values of the model; None takes one away."""
-        sections = self._configurations()
+        section = self._configurations()[0]
         for name, text in settings.items():
-            for section in sections[:1]:
+            if name in _SETTINGS:
                 key = "SolverName" if name == "Solver" and value(section, "SolverName") is not None else name
-                plain = _SETTINGS.get(name) or ("",)
-                set_value(section, key, text if text is not None else plain[0] or None)
+                set_value(section, key, text if text is not None else _SETTINGS[name][0])
 
     def _configurations(self) -> list[Element]:
         """The sections that say how the model is simulated, the active one first."""
@@ -151,9 +154,14 @@ class ModelTree:
         """The file with its changed trees. Raises ConfigError for what its encoding cannot hold."""
         if self.package is None:
             return self._classic_data(original)
-        written = {path: write_xml(root) for path, root in self.roots.items()}
-        package = self.package.with_parts(written)
+        package = self.changed_package()
         return package.text() if is_text_package(original) else package.zip()
+
+    def changed_package(self) -> Package:
+        """The package with its changed parts."""
+        assert self.package is not None  # a classic file has none
+        return self.package.with_parts({path: write_xml(root) for path, root in self.roots.items()
+                                        if tostring(root) != tostring(fromstring(self.package.parts[path]))})
 
     def _classic_data(self, original: bytes) -> bytes:
         text = write_sections(self.roots[""])
@@ -165,9 +173,6 @@ class ModelTree:
             raise ConfigError(f"the file's encoding ({self.encoding}) has no {error.object[error.start]!r}; write it "
                               "with other characters, or as .slx") from None
 
-    def add_part(self, path: str, root: Element) -> None:
-        """A new part with this root."""
-        self.roots[path] = root
 
 
 def _release_of(package: Package, place: str) -> str:
@@ -197,8 +202,3 @@ def _decode(data: bytes) -> tuple[str, str, list[str]]:
             notes.append(f"the file is not in {name}, as it says; it is read as {encoding}")
         return text.replace("\r\n", "\n"), encoding, notes
     raise AssertionError  # latin-1 reads all
-
-
-def new_system(model: Element) -> Element:
-    """An empty system of a new model."""
-    return SubElement(model, "System")

@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import MOST_LEVELS, Diagram, DiagramBlock, End, Position, Wire
+from chatdev.departments.simulink.files import masks
 from chatdev.departments.simulink.files.blocks import SUBSYSTEM, BlockRecord, block_of, stateflow_type
 from chatdev.departments.simulink.files.model_tree import ModelTree
 from chatdev.departments.simulink.files.sections import value, values
@@ -27,8 +29,7 @@ _CONTROLS = {name: name for name in ("enable", "trigger", "ifaction", "reset")}
 CONTROL_PORTS = {**_CONTROLS, "state": "State"}
 """Ports without a number, by the lower-case names of files."""
 _SIDES = {"lconn": "LConn", "rconn": "RConn"}
-_MASK_ASSIGNMENT = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*([@&])(\d{1,4})\s*")
-_EXPRESSIONS = ("edit", "slider", "dial", "spinbox", "min", "")
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*([^=\[\]'\"%]+|\[[^;\n\[\]'\"%]*\])")
 _QUIET = frozenset({"P", "Block", "Line", "System", "Mask", "PortCounts", "InstanceData", "LinkData", "PortProperties",
                     "Port", "List", "Object", "Array", "Interface", "MaskDefaults"})
 """Sections of a system or a block that are read, or say only how something looks or is logged."""
@@ -51,7 +52,7 @@ class _Kept:
             yield f"blocks whose types the catalogue does not know: {_list(self.types)}"
         if self.parameters:
             yield f"kept, parameters that the catalogue does not know: {_list(self.parameters)}"
-        yield from (f"{what}: {count}" for what, count in self.others.items())
+        yield from (f"{what}: {count}" for what, count in self.others.items() if count)
 
 
 def _list(counted: Counter[str]) -> str:
@@ -98,29 +99,33 @@ class _Reader:
             self._kept.sections["Stateflow"] += sum(1 for chart in one.iter("chart"))
         about = value(tree.model, "Description") or ""
         model = self._system(system, value(tree.model, "Name") if tree.is_classic else name, (), about=about,
-                             settings=tree.settings())
+                             settings=tree.settings(), variables=self._workspace())
         return model, (*tree.notes, *self._kept.notes())
+
+    def _workspace(self) -> dict[str, str]:
+        """The variables that the model's own programs set, where these do nothing else."""
+        found = dict[str, str]()
+        for name in ("PreLoadFcn", "PostLoadFcn", "InitFcn"):
+            code = value(self._tree.model, name) or ""
+            if not code.strip():
+                continue
+            rows = [row for row in re.split(r"[;\n]", code) if row.strip()]
+            matches = [_ASSIGNMENT.fullmatch(row) for row in rows]
+            if all(matches):
+                found |= {match[1]: match[2].strip() for match in matches if match}
+            else:
+                self._kept.others[f"programs of the model that are not run ({name})"] += 1
+        return found
 
     def _system(self, section: Element, name: str | None, path: tuple[str, ...], *, about: str = "",
                 settings: Mapping[str, str] | None = None, variables: Mapping[str, str] | None = None) -> Diagram:
         if len(path) >= MOST_LEVELS:
             raise ConfigError(f"{self._place}: systems lie in each other more than {MOST_LEVELS} levels deep; make the "
                               "model flatter")
-        blocks, names = dict[str, DiagramBlock](), dict[str, str]()
-        lines = list[Element]()
-        for one in section:
-            if one.tag == "Block":
-                title = value(one, "Name") or ""
-                if not title or title in blocks:
-                    raise self._wrong(path, f"the block {title!r:.80} is there twice" if title else
-                                      "a block has no name")
-                blocks[title] = self._block(one, title, path)
-                names[title if self._tree.is_classic else value(one, "SID") or ""] = title
-            elif one.tag == "Line":
-                lines.append(one)
-            elif one.tag not in _QUIET:
-                self._kept.sections[one.tag] += 1
-        wires = [wire for line in lines for wire in self._wires(line, names)]
+        blocks, names = self._blocks(section, path)
+        reader = LineReader(names, self._tree.is_classic)
+        wires = [wire for line in section if line.tag == "Line" for wire in self._wires(line, reader)]
+        self._kept.sections.update(one.tag for one in section if one.tag not in _QUIET)
         try:
             return Diagram(name or "model", blocks, tuple(wires), about, settings or {}, variables or {})
         except ValueError as error:
@@ -131,6 +136,17 @@ class _Reader:
         return ConfigError(f"{self._place}: {f'system {where}: ' if where else ''}{what}")
 
     # Blocks.
+
+    def _blocks(self, section: Element, path: tuple[str, ...]) -> tuple[dict[str, DiagramBlock], dict[str, str]]:
+        """The blocks of a system, and their names by how its lines call them."""
+        blocks, names = dict[str, DiagramBlock](), dict[str, str]()
+        for one in (one for one in section if one.tag == "Block"):
+            title = value(one, "Name") or ""
+            if not title or title in blocks:
+                raise self._wrong(path, f"the block {title!r:.80} is there twice" if title else "a block has no name")
+            blocks[title] = self._block(one, title, path)
+            names[title if self._tree.is_classic else value(one, "SID") or ""] = title
+        return blocks, names
 
     def _block(self, section: Element, title: str, path: tuple[str, ...]) -> DiagramBlock:
         said = values(section)
@@ -143,9 +159,12 @@ class _Reader:
         system = None
         if record.block_type == SUBSYSTEM and not stateflow_type(said):
             inside = self._tree.system(section, self._place)
-            if inside is not None:
-                variables = self._mask_variables(section, said)
-                system = self._system(inside, title, (*path, title), variables=variables)
+            if inside is not None and any(one.tag == "Block" for one in inside):
+                variables = masks.variables_of(section, said)
+                self._kept.others["masks whose initialization is a program, which is not run"] += masks.has_program(
+                    section, said)
+                system = self._system(inside, title, (*path, title), variables=variables,
+                                      about=said.get("Description", ""))
         try:
             found = block_of(record, self._defaults.get(record.block_type, {}), system)
             block = found.block
@@ -167,76 +186,68 @@ class _Reader:
         self._kept.others["positions that are none, left out"] += 1
         return None
 
-    def _mask_variables(self, section: Element, said: Mapping[str, str]) -> dict[str, str]:
-        """The variables that the mask around a system gives it."""
-        found = {name: text for name, kind, text in _mask_parameters(section) if kind in _EXPRESSIONS and name}
-        found |= _old_mask_variables(said)
-        codes = [value(one, "Initialization") for one in section if one.tag in ("Mask", "Object")]
-        codes += [text.text for one in section if one.tag == "Mask" for text in one if text.tag == "Initialization"]
-        if any((code or "").strip() for code in [*codes, said.get("MaskInitialization")]):
-            self._kept.others["masks whose initialization is a program, which is not run"] += 1
-        return found
+    def _wires(self, line: Element, reader: LineReader) -> tuple[Wire, ...]:
+        found = reader.read(line)
+        self._kept.others["ends of lines at blocks that there are not, kept"] += found.lost
+        self._kept.others["lines with an open end, kept"] += not found.wires
+        return found.wires
 
-    # Lines.
 
-    def _wires(self, line: Element, names: Mapping[str, str]) -> Iterator[Wire]:
-        """The wires of a line with its branches, from each source to each target; of a physical one, a star."""
-        sources, targets, waiting = list[End](), list[End](), [line]
-        while waiting:
-            section = waiting.pop()
-            said = values(section)
-            for ends, key in ((sources, "Src"), (targets, "Dst")):
-                if (end := self._end(said, key, names)) is not None:
-                    ends.append(end)
-            waiting += reversed([one for one in section if one.tag == "Branch"])
+class ReadLine(NamedTuple):
+    """What a line of a file draws: its wires, and how many of its ends are at blocks that there are not. A line without
+    wires has an open end."""
+
+    wires: tuple[Wire, ...]
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineReader:
+    """Reads the lines of a system: `names` are those of its blocks, by how the file's lines call them."""
+
+    names: Mapping[str, str]
+    is_classic: bool
+
+    @classmethod
+    def of(cls, blocks: Mapping[str, Element], *, is_classic: bool) -> LineReader:
+        """For a system with these blocks by their names."""
+        return cls({(name if is_classic else value(one, "SID") or ""): name for name, one in blocks.items()},
+                   is_classic)
+
+    def read(self, line: Element) -> ReadLine:
+        """From each source to each target of the line with its branches; of a physical one, a star."""
+        sources, targets = ([end for _, port, name in self._ends(line, key) if name for end in [End(name, port)]]
+                            for key in ("Src", "Dst"))
+        lost = sum(not name for key in ("Src", "Dst") for _, _, name in self._ends(line, key))
         ends = [*dict.fromkeys([*sources, *targets])]
         if value(line, "LineType") == "Connection" or any(is_physical_name(end.port) for end in ends):
-            yield from (Wire(ends[0], other) for other in ends[1:])
-            is_open = len(ends) < 2
-        else:
-            yield from (Wire(source, target) for source in sources for target in targets)
-            is_open = not (sources and targets)
-        if is_open:
-            self._kept.others["lines with an open end, kept"] += 1
+            return ReadLine(tuple(Wire(ends[0], other) for other in ends[1:]), lost)
+        return ReadLine(tuple(dict.fromkeys(Wire(source, target) for source in sources for target in targets)), lost)
 
-    def _end(self, said: Mapping[str, str], key: str, names: Mapping[str, str]) -> End | None:
-        """An end of a line; None where there is none, or its block is not there."""
-        if self._tree.is_classic:
-            block, port = said.get(f"{key}Block"), said.get(f"{key}Port", "1")
-            if block is None:
-                return None
-        elif (found := _SID_END.fullmatch(said.get(key, ""))) is None:
-            return None
-        else:
-            block = found[1]
-            port = CONTROL_PORTS.get(found[2].lower()) or _SIDES.get(found[2].lower(), "") + (found[3] or "1")
-        port = CONTROL_PORTS.get(port.lower(), port)
-        if block not in names or not re.fullmatch(r"\w{1,20}", port):
-            self._kept.others["ends of lines at blocks that there are not, left out"] += 1
-            return None
-        return End(names[block], port)
+    def blocks(self, line: Element) -> list[str]:
+        """The blocks at the ends of a line, by name; empty for one that there is not."""
+        return [name for key in ("Src", "Dst") for _, _, name in self._ends(line, key)]
+
+    def _ends(self, line: Element, key: str) -> Iterator[tuple[str, str, str]]:
+        """Block, port and the block's name of each end of a kind."""
+        waiting = [line]
+        while waiting:
+            section = waiting.pop()
+            waiting += reversed([one for one in section if one.tag == "Branch"])
+            block, port = self._classic_end(section, key) if self.is_classic else _numbered_end(value(section, key))
+            port = CONTROL_PORTS.get(port.lower(), port)
+            if block is not None:
+                yield block, port, self.names.get(block, "") if re.fullmatch(r"\w{1,20}", port) else ""
+
+    @staticmethod
+    def _classic_end(section: Element, key: str) -> tuple[str | None, str]:
+        return value(section, f"{key}Block"), value(section, f"{key}Port") or "1"
 
 
-def _mask_parameters(section: Element) -> Iterator[tuple[str, str, str]]:
-    """Name, kind and value of the parameters of a mask, in any of the forms that it had since R2012."""
-    for mask in (one for one in section if one.tag in ("Mask", "Object") and
-                 (one.tag == "Mask" or "Simulink.Mask" in (value(one, "ClassName"), value(one, "$ClassName")))):
-        for one in mask.iter():
-            if one.tag == "MaskParameter":
-                text = next((inner.text for inner in one if inner.tag == "Value"), None)
-                kind = "text" if one.get("Evaluate") == "off" else one.get("Type", "")
-                yield one.get("Name", ""), kind, text or ""
-            elif one.tag == "Object" and value(one, "Prompt") is not None and value(one, "Name"):
-                kind = "text" if value(one, "Evaluate") == "off" else value(one, "Type") or ""
-                yield value(one, "Name") or "", kind, value(one, "Value") or ""
-
-
-def _old_mask_variables(said: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a mask of before R2012: `a=@1;b=@2;` and `2|3`; those with `&` are texts."""
-    texts = said.get("MaskValueString", "").split("|")
-    found = dict[str, str]()
-    for one in said.get("MaskVariables", "").split(";"):
-        match = _MASK_ASSIGNMENT.fullmatch(one)
-        if match and match[2] == "@" and 0 < int(match[3]) <= len(texts):
-            found[match[1]] = texts[int(match[3]) - 1]
-    return found
+def _numbered_end(text: str | None) -> tuple[str | None, str]:
+    """The block's number and the port of `3#out:1`; none where the text says none."""
+    found = _SID_END.fullmatch(text or "")
+    if found is None:
+        return None, ""
+    kind = found[2].lower()
+    return found[1], CONTROL_PORTS.get(kind) or _SIDES.get(kind, "") + (found[3] or "1")

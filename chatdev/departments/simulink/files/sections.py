@@ -121,6 +121,7 @@ def write_xml(root: Element) -> bytes:
     text: str = tostring(root, encoding="unicode")
     if found := _NO_XML.search(text):
         raise ConfigError(f"the model holds the character {found[0]!r}, which no .slx file can; take it out")
+    text = text.replace("\r", "&#13;")  # which a reader would take for the end of a line
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
 
 
@@ -211,7 +212,7 @@ def _lines(section: Element, level: int) -> Iterator[str]:
     margin = "  " * level
     if section.tag == "P":
         key, content = section.get("Name", ""), section.text or ""
-        written = content if section.get("form") in ("word", "list") else _quoted(content, margin)
+        written = content if section.get("form") in ("word", "list") else _in_quotes(content, margin)
         yield f"{margin}{key:<{_WIDTH - 1}} {written}\n"
         return
     yield f"{margin}{section.tag} {{\n"
@@ -220,7 +221,7 @@ def _lines(section: Element, level: int) -> Iterator[str]:
     yield f"{margin}}}\n"
 
 
-def _quoted(content: str, margin: str) -> str:
+def _in_quotes(content: str, margin: str) -> str:
     """A text in quotes, a long one in several."""
     parts = [content[at:at + _LONGEST] for at in range(0, len(content), _LONGEST)] or [""]
     return f"\n{margin}".join(f'"{part.translate(_ESCAPED)}"' for part in parts)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 import networkx
 
@@ -29,8 +30,10 @@ from chatdev.departments.simulink.simulation.kernel import (
     MOST_ELEMENTS,
     Code,
     Guard,
+    InputTable,
     ModelFault,
     Node,
+    NotSimulated,
     Rate,
     Site,
     TimeEvents,
@@ -53,7 +56,9 @@ class Compiled:
 
     `major(t, x, fresh, *due)` computes a whole step and returns the recorded row, the states and whether to compute
     again and to stop; `derivative`, `margins` and `peek` (the row) are for within a step, with modes frozen;
-    `columns` are the recorded signals; `rates` the discrete ones, in the order of `due`.
+    `columns` are the recorded signals; `rates` the discrete ones, in the order of `due`. `inputs` says where in `held`
+    the values from outside stand, element by element; `generators` are those of random numbers, and `numbers` the
+    parameters of one number that kernels have read, as `Block.Parameter`.
     """
 
     major: Callable[..., tuple[tuple[float, ...], tuple[float, ...], float, float]]
@@ -72,15 +77,19 @@ class Compiled:
     is_continuous: bool
     is_stiff: bool
     notes: tuple[str, ...]
+    inputs: Mapping[str, tuple[int, ...]]
+    held: list[float]
+    generators: tuple[Any, ...]
+    numbers: Mapping[str, float]
     text: str
 
 
 def compile_model(model: Diagram, variables: Mapping[str, Values] | None = None, base: float = 0.2,
-                  span: float = 10.0) -> Compiled:
+                  span: float = 10.0, tables: Mapping[str, InputTable] | None = None) -> Compiled:
     """The functions of a model; `base` is the sample time (seconds) of sampled blocks that inherit none, `span` the
-    time that is simulated. Raises ModelFault."""
+    time that is simulated, `tables` what In1 blocks get from outside (None: nothing). Raises ModelFault."""
     compiler = _Compiler(model, variables or {}, base)
-    compiler.code.span = span
+    compiler.code.span, compiler.code.tables = span, tables
     return compiler.compile()
 
 
@@ -115,8 +124,16 @@ class _Compiler:
         return [port.name for port in self.parts[name].ports or () if port.direction == direction
                 and not port.is_physical]
 
+    def _refuse_unknown_tables(self) -> None:
+        """Tables are for In1 blocks of the top level."""
+        free = [name for name, site in self.sites.items() if self._sim(name) == "inport" and not site.sources]
+        if strange := [name for name in self.code.tables or {} if name not in free]:
+            raise ModelFault(f"there is no In1 block {strange[0]!r} for these values; the model's are: "
+                             f"{', '.join(free) or 'none'}", strange[:1])
+
     def compile(self) -> Compiled:
         """All steps, one after the other."""
+        self._refuse_unknown_tables()
         order = self._order()
         self._find_widths(order)
         self._find_rates(order)
@@ -299,7 +316,7 @@ class _Compiler:
         columns = {label: name for row in sinks.values() for label, name in row.items()}
         text = _Text(code, nodes, rates, list(columns.values()), is_continuous)
         names = dict(FUNCTIONS) | {"inf": math.inf, "nan": math.nan, "solve_loop": solve_loop, "loops": text.loops,
-                                   "initial": code.remembered, **code.objects}
+                                   "held": code.held, "initial": code.remembered, **code.objects}
         source = text.write()
         exec(compile(source, "<model>", "exec"), names)  # of counted names and literals only: see kernel.py
         major, derivative, margins, peek = names["program"]()
@@ -308,7 +325,12 @@ class _Compiler:
             tuple(block for block, _ in code.states.values()), tuple(block for block, _ in code.margins),
             tuple(columns), {name: tuple(row) for name, row in sinks.items()}, tuple(rates),
             {name: site.rate for name, site in self.sites.items()}, tuple(code.events), code.longest_step,
-            is_continuous, any(site.network for site in self.sites.values()), tuple(self.notes), source)
+            is_continuous, any(site.network for site in self.sites.values()), tuple(self.notes), code.inputs, code.held,
+            code.generators(), self._numbers(), source)
+
+    def _numbers(self) -> dict[str, float]:
+        return {f"{name}.{parameter}": number for name, site in self.sites.items()
+                for parameter, number in site.numbers().items()}
 
     def _sinks(self) -> dict[str, dict[str, str]]:
         """What each recording block records: labels with variables. Without one, all outputs are recorded."""
@@ -347,11 +369,11 @@ def _refuse_unknown(parts: Mapping[str, Part]) -> None:
             raise ModelFault(f"{part.type} {part.name!r}: {_explain_ports(part)}", [part.name])
 
 
-def _lacks_kernels(parts: Sequence[Part]) -> ModelFault:
+def _lacks_kernels(parts: Sequence[Part]) -> NotSimulated:
     listed = ", ".join(f"{part.type} {part.name!r}" for part in parts[:8])
     more = f" and {len(parts) - 8} more" if len(parts) > 8 else ""
-    return ModelFault(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
-                      [part.name for part in parts])
+    return NotSimulated(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
+                        [part.name for part in parts])
 
 
 def _explain_ports(part: Part) -> str:

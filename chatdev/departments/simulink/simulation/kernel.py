@@ -37,6 +37,10 @@ class ModelFault(ConfigError):
         self.blocks = tuple(blocks)
 
 
+class NotSimulated(ModelFault):
+    """A model has blocks that nothing here simulates; the model may be right."""
+
+
 class SimulationFailed(ChatDevError):
     """A simulation cannot go on at `time` (seconds), for what these `blocks` do."""
 
@@ -82,6 +86,14 @@ class Node:
         return {name for line in (self.expression, *self.decide, *self.after) for name in _VARIABLE.findall(line)}
 
 
+class InputTable(NamedTuple):
+    """What an In1 block gets from outside: times in seconds, which may be twice there (a jump), and for each element
+    its values; in between on straight lines, before the first and behind the last time as there."""
+
+    times: Sequence[float]
+    elements: Sequence[Sequence[float]]
+
+
 class TimeEvents(Protocol):
     """Instants at which a block jumps."""
 
@@ -92,7 +104,8 @@ class TimeEvents(Protocol):
 @dataclass(slots=True)
 class Code:
     """All that kernels have written of a model. `lines` of the update run behind all outputs, with the rate they belong
-    to; `settled` ones before, at each whole step. `span` is the time simulated, in seconds."""
+    to; `settled` ones before, at each whole step. `span` is the time simulated, in seconds. `tables` are what In1
+    blocks get from outside (None: nothing does); `inputs` the places in `held` of those that have none."""
 
     nodes: list[Node] = field(default_factory=list)
     remembered: dict[str, Any] = field(default_factory=dict)
@@ -104,9 +117,16 @@ class Code:
     objects: dict[str, Any] = field(default_factory=dict)
     events: list[TimeEvents] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
+    tables: Mapping[str, InputTable] | None = None
+    held: list[float] = field(default_factory=list)
+    inputs: dict[str, tuple[int, ...]] = field(default_factory=dict)
     longest_step: float = math.inf
     span: float = 10.0
     elements: int = 0
+
+    def generators(self) -> tuple[Any, ...]:
+        """Those of random numbers."""
+        return tuple(one for one in self.objects.values() if hasattr(one, "bit_generator"))
 
     def variable(self) -> str:
         """A new variable of a signal."""
@@ -202,6 +222,10 @@ class Site:
                 raise self.fault(f"{parameter} is {text[:60]!r}, which is not a number (NaN); give a number")
             self._values[parameter] = value
         return self._values[parameter]
+
+    def numbers(self) -> dict[str, float]:
+        """The parameters of one number that the kernel has read."""
+        return {name: float(value.flat[0]) for name, value in self._values.items() if value.size == 1}
 
     def vector(self, parameter: str, may_be_infinite: bool = False) -> list[float]:
         """A parameter's elements, of which there is one at least."""

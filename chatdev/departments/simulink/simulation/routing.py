@@ -13,7 +13,6 @@ from chatdev.departments.simulink.simulation.kernel import Site, kernel
 
 @kernel("identity")
 @kernel("from")
-@kernel("inport")
 def _identity(site: Site) -> None:
     site.put(site.u(0, site.width) if site.inputs else ["0.0"])
 

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.hierarchy import (
-    CONTROLS,
     OUTPORT,
     block_type_of,
     join_path,
@@ -28,6 +27,7 @@ from chatdev.departments.simulink.hierarchy import (
     systems,
 )
 from chatdev.departments.simulink.parts import Part, make_parts
+from chatdev.departments.simulink.ports import CONTROLS
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
 from chatdev.departments.simulink.simulation.functions import relate
 from chatdev.departments.simulink.simulation.kernel import Guard, Kernel, ModelFault, Site, kernel, literal, scalars
@@ -309,6 +309,7 @@ def _merge(site: Site) -> None:
 
 _WORDS = {"&": " and ", "&&": " and ", "|": " or ", "||": " or ", "~=": "!="}
 _TOKEN = re.compile(r"\s*(u\d+(?:\(1\))?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|==|~=|<=|>=|&&|\|\||[-+*/()<>&|])")
+_LONGEST = 500  # characters of a condition
 _OPERATORS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "~="}
 
 
@@ -331,6 +332,8 @@ def _choose(site: Site, conditions: Sequence[str], decide: Sequence[str]) -> Non
 
 
 def _parse(site: Site, text: str) -> ast.expr:
+    if len(text) > _LONGEST:  # what Python's own parser is given is never deep
+        raise site.fault(f"its expression has more than {_LONGEST} characters")
     at, words = 0, list[str]()
     while at < len(text.rstrip()):
         found = _TOKEN.match(text, at)
