@@ -74,10 +74,17 @@ class LoadFlow:
     def lines(self) -> list[str]:
         """What people want to know, a line for each element at each of its buses."""
         words = {"bus": "sends", "load": "takes", "line": "takes"}
+        noise = 1e-9 * max(abs(row.power) for row in self.rows)
         return [f"{row.element} ({row.kind}{'' if row.kind == 'bus' else f' at {row.bus}'}): "
                 + (f"{row.voltage:.6g} V ({row.per_unit:.6f} pu), {row.angle:.4f}°, " if row.kind == "bus" else "")
-                + f"{words.get(row.kind, 'gives')} {row.power.real:.6g} W, {row.power.imag:.6g} var"
-                for row in self.rows] + [f"losses of the lines: {self.losses.real:.6g} W, {self.losses.imag:.6g} var"]
+                + f"{words.get(row.kind, 'gives')} {_write_power(row.power, noise)}"
+                for row in self.rows] + [f"losses of the lines: {_write_power(self.losses, noise)}"]
+
+
+def _write_power(power: complex, noise: float) -> str:
+    """In words; what is but the noise of the figures is 0."""
+    active, reactive = (part if abs(part) > noise else 0.0 for part in (power.real, power.imag))
+    return f"{active:.6g} W, {reactive:.6g} var"
 
 
 @dataclass(slots=True)
