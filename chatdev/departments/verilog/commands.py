@@ -299,19 +299,20 @@ def _junit(design: DesignFiles, verdict: Verdict) -> str:
 
     outputs: Mapping[str, Mapping[str, Any]] = verdict.evidence.get("outputs") or {}
     failed = {name: one["count"] for name, one in outputs.items() if one["count"]}
-    names = list(outputs) if outputs and (verdict.passed or failed) else [design.target.top]
-    count = len(failed) if failed else int(not verdict.passed)
+    names = [*outputs] if verdict.passed or failed else []
+    names, count = names or [design.target.top], len(failed) or int(not verdict.passed)
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name=str(design.file), tests=str(len(names)),
                                    failures=str(count), errors="0", skipped=str(int(not verdict.judged)))
+    report = "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+                     for one in verdict.report)
     for name in names:
         case = ElementTree.SubElement(suite, "testcase", name=name, classname=design.target.top)
         if not verdict.judged:
             ElementTree.SubElement(case, "skipped", message="nothing that was run says whether it is right")
         elif not verdict.passed and (name in failed or not failed):
-            failure = ElementTree.SubElement(case, "failure", message=f"{failed.get(name, '')} mismatches".strip())
-            failure.text = "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}"
-                                   for one in verdict.report)
+            failure = ElementTree.SubElement(case, "failure", message=f"{failed.get(name, 'some')} mismatches")
+            failure.text = report
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -54,23 +54,28 @@ def read_design_files(files: Sequence[Path], lists: Sequence[Path], top: str | N
     found = _FileList([*files])
     for one in lists:
         _read_list(one, found, ())
-    sources = list(dict.fromkeys(one for one in found.sources if bench is None or not _same(one, bench)))
-    if not sources:
-        raise ConfigError("no file: name those of the design, or a list of them with -f FILE.f")
-    if len(sources) > MOST_FILES:
-        raise ConfigError(f"{len(sources)} files; {MOST_FILES} are the most")
-    texts = {file: _read(file) for file in sources}
+    texts = _read_sources(found, bench)
     inputs: dict[str, Any] = {"simulator": simulator, "top": top}
     for name, path in (("bench", bench), ("reference", reference)):
         if path:
             inputs[name] = read_text_file(path, f"--{name}")
-    main = _find_main(texts, top or _tested(inputs, texts))
-    given = _names({file: text for file, text in texts.items() if file != main}, found.folders)
+    main = _find_main(texts, top or _module_of_bench(inputs, texts))
+    given = _names(texts, main, found.folders)
     inputs["given"] = {name: text for name, (_, text) in given.items()}
     inputs["top"] = top or _module_of(texts[main], texts, inputs)
     target = read_target(inputs)
     return DesignFiles(main, texts[main], target, {name: value for name, value in inputs.items() if value},
                        {name: file for name, (file, _) in given.items()})
+
+
+def _read_sources(found: _FileList, bench: Path | None) -> dict[Path, str]:
+    """The texts of the files, but for the bench, which lists name as well."""
+    sources = dict.fromkeys(one for one in found.sources if bench is None or not _same(one, bench))
+    if not sources:
+        raise ConfigError("no file: name those of the design, or a list of them with -f FILE.f")
+    if len(sources) > MOST_FILES:
+        raise ConfigError(f"{len(sources)} files; {MOST_FILES} are the most")
+    return {file: _read(file) for file in sources}
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -83,7 +88,7 @@ def _read(file: Path) -> str:
     return read_text_file(file, "design")
 
 
-def _tested(inputs: Mapping[str, Any], texts: Mapping[Path, str]) -> str | None:
+def _module_of_bench(inputs: Mapping[str, Any], texts: Mapping[Path, str]) -> str | None:
     """The module that the bench has an instance of."""
     bench = blank_comments(inputs.get("bench") or "")
     used = set(_WORD.findall(bench))
@@ -104,19 +109,19 @@ def _find_main(texts: Mapping[Path, str], top: str | None) -> Path:
 def _module_of(text: str, texts: Mapping[Path, str], inputs: Mapping[str, Any]) -> str | None:
     """The module of the file that the bench tests, else the first that no file uses."""
     own = module_names(text)
-    if (tested := _tested(inputs, {Path(): text})) in own:
+    if (tested := _module_of_bench(inputs, {Path(): text})) in own:
         return tested
     code = [blank_comments(one) for one in texts.values()]
     free = [name for name in own if not any(re.search(rf"\b{name}\b\s*(?:#\s*\(|\w+\s*\()", one) for one in code)]
     return next(iter(free or own), None)
 
 
-def _names(texts: Mapping[Path, str], folders: Sequence[Path]) -> dict[str, tuple[Path, str]]:
+def _names(texts: Mapping[Path, str], main: Path, folders: Sequence[Path]) -> dict[str, tuple[Path, str]]:
     """The other files by what they are called there: sources by their own name, headers as they are included."""
     found = dict[str, tuple[Path, str]]()
     for file, text in texts.items():
-        name = _free(file.name, found)
-        found[name] = file, text
+        if file != main:
+            found[_free(file.name, found)] = file, text
     for folder in folders:
         for file in _headers(folder):
             name = file.relative_to(folder).as_posix()
