@@ -30,8 +30,8 @@ from chatdev.config.settings import (
 from chatdev.errors import ConfigError, ConsentMissing
 from chatdev.llm.base import Model
 from chatdev.llm.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_VARIABLE, Connection
-from chatdev.llm.rate import RateLimit
 from chatdev.llm.registry import Models
+from chatdev.llm.tokens import RateLimit
 from chatdev.origins import Origin, without_user
 from chatdev.paths import working_folder
 from chatdev.runner.toolbox import KnownTools, describe_server, servers_of_others
