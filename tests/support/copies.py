@@ -3,22 +3,25 @@
 What runs a company is imported for most of a second, and hundreds of tests start a program that does. Here one process
 imports once for all of them, and each program is a copy of it: a child of the tests like any other, with a number,
 arguments, a folder, variables, streams and signals of its own, and it ends as Python ends. Where Python itself is to
-start in another way (`PYTHONPATH`, `-c`, a terminal to control), or there is no `clone` of Linux, it starts as ever.
+start in another way (`-c`, a language, a terminal to control), or there is no `clone` of Linux, it starts as ever.
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
+import fcntl
 import gc
 import json
 import os
 import platform
+import pty
 import runpy
 import signal
 import socket
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -26,7 +29,11 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+import pexpect
+import ptyprocess  # type: ignore[import-untyped]
+
 from chatdev.config.load import load_company
+from chatdev.department import _find_departments
 from tests.support.checkout import ROOT
 from tests.support.processes import start_program
 
@@ -37,7 +44,8 @@ _GET_TID_ADDRESS = 40  # of prctl: where the number of a thread is
 _OPTIONS = {"cwd", "env", "stdin", "stdout", "stderr", "text", "encoding", "errors", "bufsize", "start_new_session"}
 _MODULES = ("chatdev.cli.run_commands", "chatdev.cli.people", "chatdev.cli.view", "chatdev.cli.evaluate",
             "chatdev.cli.company_commands", "chatdev.cli.doctor", "chatdev.cli.mcp.command", "chatdev.doctor.checks",
-            "chatdev.isolation.parent", "chatdev.web.server", "jsonschema", "referencing.jsonschema")
+            "chatdev.cli.mcp.server", "chatdev.cli.mcp.run_tool", "chatdev.isolation.parent", "chatdev.web.server",
+            "chatdev.llm.openai_model", "openai", "jsonschema", "referencing.jsonschema")
 
 
 def start_module(name: str, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
@@ -64,10 +72,26 @@ def _can_copy() -> bool:
     return _CLONE is not None and bool(_place_of_number())
 
 
+class Terminal(pexpect.spawn):  # type: ignore[type-arg]  # it takes no argument at run time
+    """`python -m NAME ARGUMENTS…` on a terminal of its own; `options` of `pexpect.spawn`."""
+
+    def __init__(self, name: str, *arguments: str, **options: Any) -> None:
+        super().__init__(sys.executable, ["-m", name, *arguments], encoding="utf-8", codec_errors="replace", **options)
+
+    def _spawnpty(self, args: list[bytes], env: dict[str, str], dimensions: tuple[int, int],
+                  **options: Any) -> ptyprocess.PtyProcess:
+        ours, theirs = pty.openpty()
+        termios.tcsetwinsize(ours, dimensions)
+        process = start_module(*map(os.fsdecode, args[2:]), env=env, stdin=theirs, stdout=theirs, stderr=theirs,
+                               start_new_session=True)
+        os.close(theirs)
+        process.returncode = 0  # it is waited for by its number
+        return ptyprocess.PtyProcess(process.pid, ours)
+
+
 def _starts_alike(environment: Mapping[str, str]) -> bool:
-    """Whether Python starts with these variables as it did here."""
-    path = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
-    return _of_python(environment) == _BEGUN_WITH and {*path} <= {*sys.path, str(ROOT)}
+    """Whether Python starts with these variables as it did here; what it finds by `PYTHONPATH` is found anew."""
+    return _of_python(environment) == _BEGUN_WITH
 
 
 def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
@@ -149,10 +173,13 @@ def _become(about: Mapping[str, Any], streams: list[int]) -> list[str]:
         os.close(stream)
     if about["session"]:
         os.setsid()
+        if os.isatty(0):
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # as for the first program on a terminal
     os.chdir(about["cwd"])
     os.environ.clear()
     os.environ.update(about["env"])
     sys.path[:1] = [about["cwd"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    _find_departments.cache_clear()
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         _open(number, name, bool(number and os.environ.get("PYTHONUNBUFFERED")))
     run: list[str] = about["run"]
