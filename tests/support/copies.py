@@ -33,7 +33,7 @@ import pexpect
 import ptyprocess  # type: ignore[import-untyped]
 
 from chatdev.config.load import load_company
-from chatdev.department import _find_departments
+from chatdev.department import _find_departments, departments
 from tests.support.checkout import ROOT
 from tests.support.processes import start_program
 
@@ -110,19 +110,21 @@ class _Copy(subprocess.Popen[Any]):
         about = {"run": args, "cwd": str(Path(cwd or ".").absolute()), "env": dict(os.environ if env is None else env),
                  "session": new_session}
         theirs = [number if stream == -1 else stream for number, stream in enumerate((streams[0], *streams[3::2]))]
-        socket.send_fds(_original(), [json.dumps(about).encode() + b"\n"], theirs)
-        self.pid = int(_original().recv(20))
+        original = _original("mcp" if args[1:2] == ["mcp"] else "")
+        socket.send_fds(original, [json.dumps(about).encode() + b"\n"], theirs)
+        self.pid = int(original.recv(20))
         self._child_created = True
         self._close_pipe_fds(*streams)  # type: ignore[attr-defined]  # of its class
 
 
 @cache
-def _original() -> socket.socket:
-    """The line to the process that is copied; it ends with the tests."""
+def _original(kind: str) -> socket.socket:
+    """The line to the process that is copied; it ends with the tests. That of `mcp` has all departments' tools, which
+    others would have to take leave of when they end."""
     ours, theirs = socket.socketpair()
     with theirs:
-        process = start_program([sys.executable, "-m", __name__, str(theirs.fileno())], pass_fds=[theirs.fileno()],
-                                stdin=subprocess.DEVNULL, cwd=ROOT)
+        process = start_program([sys.executable, "-m", __name__, str(theirs.fileno()), kind], cwd=ROOT,
+                                stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
     def end() -> None:
         ours.close()
@@ -197,9 +199,14 @@ def _open(number: int, name: str, at_once: bool) -> None:
 
 
 if __name__ == "__main__":
-    for module in _MODULES:
+    modules = [*_MODULES]
+    if sys.argv[2] == "mcp":
+        modules.append("mcp.server")
+        modules += [path.partition(":")[0] for one in departments().values() for path in one.mcp.values()]
+    for module in modules:
         import_module(module)
     load_company("chatdev")  # its texts, and those of every company, are looked through once
+    assert len(list(Path("/proc/self/task").iterdir())) == 1, "a copy has no thread but the first"
     gc.collect()
     gc.freeze()
     name, *sys.argv[1:] = _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -48,6 +48,7 @@ def pages(here: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer) 
     return here
 
 
+pytestmark = pytest.mark.xdist_group("mcp")  # one worker, so that what they serve is imported once
 OPTIONS = ("--sandbox", "none", "--model", "m")
 
 
