@@ -27,6 +27,7 @@ from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pexpect
@@ -34,6 +35,7 @@ import ptyprocess  # type: ignore[import-untyped]
 
 from chatdev.config.load import load_company
 from chatdev.department import _find_departments, departments
+from chatdev.llm.tokens import count_tokens
 from tests.support.checkout import ROOT
 from tests.support.processes import start_program
 
@@ -206,6 +208,9 @@ if __name__ == "__main__":
     for module in modules:
         import_module(module)
     load_company("chatdev")  # its texts, and those of every company, are looked through once
+    with TemporaryDirectory() as folder:  # which no copy comes to know: it gets variables of its own
+        os.environ["TIKTOKEN_CACHE_DIR"] = folder
+        count_tokens("the vocabulary is read once")
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a copy has no thread but the first"
     gc.collect()
     gc.freeze()
