@@ -34,7 +34,7 @@ import pexpect
 import ptyprocess  # type: ignore[import-untyped]
 
 from chatdev.config.load import load_company
-from chatdev.department import _find_departments, departments
+from chatdev.department import departments
 from chatdev.llm.tokens import count_tokens
 from tests.support.checkout import ROOT
 from tests.support.processes import start_program
@@ -183,7 +183,6 @@ def _become(about: Mapping[str, Any], streams: list[int]) -> list[str]:
     os.environ.clear()
     os.environ.update(about["env"])
     sys.path[:1] = [about["cwd"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    _find_departments.cache_clear()
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         _open(number, name, bool(number and os.environ.get("PYTHONUNBUFFERED")))
     run: list[str] = about["run"]
