@@ -24,11 +24,6 @@ from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.departments.simulink.simulation.kernel import ModelFault, SimulationFailed
 from chatdev.departments.simulink.simulation.solve import Options, simulate
 
-SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "electric_car": {"solver": "ode4", "step": 0.01}, "emitter_stage": {"stop": 0.02}, "rc_ladder": {"stop": 0.2},
-    "bridge_rectifier": {"stop": 0.1}, "wheel_pickup": {"stop": 1.0}, "audio_equaliser": {"stop": 0.5},
-    "cascade_drive": {"stop": 2.0}}
-"""How models are simulated that are not from 0 to 10 s by the solver that is chosen for them."""
 SECONDS = 10.0
 """Of a processor, for one simulation."""
 _SIGN = "a sign is another one"
@@ -41,15 +36,14 @@ def accept_right_ones() -> dict[str, dict[str, Any]]:
     """The acceptance of each model, of its own simulation; none of a model that does not simulate."""
     found = {}
     for name, model in reference_models().items():
-        given = SETTINGS.get(name, {})
+        given = model.simulation
         stop = float(given.get("stop", STOP))
         options = Options(stop, given.get("solver", "auto"), step=given.get("step"), longest=stop / 1000, rows=100_000)
         try:
             results = simulate(model.diagram, options)
         except (ModelFault, SimulationFailed):
             continue
-        rest = {key: value for key, value in given.items() if key != "stop"}
-        found[name] = derive_acceptance(results, stop, settings=rest)
+        found[name] = derive_acceptance(results, stop, settings=given)
     return found
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 RISE, SETTLED = (0.1, 0.9), 0.02
 """Parts of a response's change: between which it rises, and within which it has settled."""
 _UNCHANGED = 1e-9  # of a signal's greatest magnitude, below which it ends where it begins
+_HUGE = 1e300  # from which on differences are no numbers any more
 _MOST_POINTS = 100_000
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _FORMS: Sequence[tuple[re.Pattern[str], Callable[[float, float], tuple[float, float]]]] = [
@@ -277,7 +278,8 @@ class StepResponse:
         """The part of its change that is done at each time; None of a signal that ends where it begins."""
         change = self.final - self.initial
         size = max(abs(self.initial), abs(float(self.values.max())), abs(float(self.values.min())))
-        return (self.values - self.initial) / change if abs(change) > _UNCHANGED * size else None
+        is_change = _UNCHANGED * size < abs(change) and size < _HUGE
+        return (self.values - self.initial) / change if is_change else None
 
     @property
     def rise_time(self) -> float | None:
@@ -340,7 +342,7 @@ class StepResponse:
         """When it crosses the level; a signal that only touches it does not."""
         import numpy
 
-        side = numpy.sign(self.values - level)
+        side = (self.values > level).astype(int) - (self.values < level)
         steps = numpy.flatnonzero(side)
         found = []
         for before, after in pairwise(steps):
@@ -500,4 +502,4 @@ def derive_acceptance(results: Results, stop: float, *, points: int = 50, near: 
         limits = {figure: {"min": float(value) - room, "max": float(value) + room} for figure, value in (
             ("final", values[-1]), ("min", values.min()), ("max", values.max()))}
         signals[column] = {**limits, "trace": {"points": trace, "absolute": room, "time": stop / 1000}}
-    return {"stop": stop, **(settings or {}), "signals": signals}
+    return {**(settings or {}), "stop": stop, "signals": signals}

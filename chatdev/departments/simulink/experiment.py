@@ -80,16 +80,17 @@ class Experiment:
         from chatdev.departments.simulink.simulation.table import write_csv
 
         text = io.StringIO()
-        write_csv(self._results(), text)
+        write_csv(self.results(), text)
         return text.getvalue()
 
     def plot(self) -> bytes:
         """The signals as SVG, an axis for each recording block. Raises MissingProgram."""
         from chatdev.departments.simulink.simulation.table import draw_plot
 
-        return draw_plot(self._results(), ".svg")
+        return draw_plot(self.results(), ".svg")
 
-    def _results(self) -> Results:
+    def results(self) -> Results:
+        """Its rows as those of a simulation."""
         import numpy
 
         from chatdev.departments.simulink.simulation.solve import Results

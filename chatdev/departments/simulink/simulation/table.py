@@ -72,14 +72,10 @@ def plain(results: Results, *, with_rows: bool = True) -> dict[str, Any]:
 def read_inputs(text: str, name: str, model: Diagram) -> dict[str, InputTable]:
     """What In1 blocks get, from a table (CSV): a column `time` in seconds and one for each block, or for each element
     of a vector (`In1[2]`). Two rows of one time are a jump. Raises ConfigError, which names the line."""
-    rows = [(number, row) for number, row in enumerate(csv.reader(io.StringIO(text.removeprefix("\ufeff"))), 1) if row]
-    head = [column.strip() for column in rows[0][1]] if rows else []
-    if not head or head[0].lower() != "time" or len(rows) < 2:
-        raise ConfigError(f"{name}: no table of inputs; its first column is `time`, and the others are named by In1 "
-                          "blocks (`time,In1`), with a row for each time")
+    head, rows = _read_rows(text, name)
     known = {" ".join(block.split()): block for block in model.blocks}
     found: dict[str, dict[int, Sequence[float]]] = {}
-    columns = _numbers(rows[1:], len(head), name)
+    columns = _numbers(rows, len(head), name)
     for at, label in enumerate(head[1:], 1):
         block, place = _element(label, known)
         if place in found.setdefault(block, {}):
@@ -90,6 +86,17 @@ def read_inputs(text: str, name: str, model: Diagram) -> dict[str, InputTable]:
             raise ConfigError(f"{name}:1: of {block!r} there are the elements {sorted(elements)}; give all from 1 on")
     return {block: InputTable(columns[0], [elements[place] for place in sorted(elements)])
             for block, elements in found.items()}
+
+
+def _read_rows(text: str, name: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The head, and the rows with the numbers of their lines."""
+    lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")))
+    (_, head), *rows = [(number, row) for number, row in enumerate(lines, 1) if row] or [(1, [""])]
+    head = [column.strip() for column in head]
+    if head[0].lower() != "time" or not rows:
+        raise ConfigError(f"{name}: no table of inputs; its first column is `time`, and the others are named by In1 "
+                          "blocks (`time,In1`), with a row for each time")
+    return head, rows
 
 
 def _element(label: str, known: Mapping[str, str]) -> tuple[str, int]:
@@ -155,7 +162,3 @@ def _plain(text: str) -> str:
     """Without what matplotlib reads as a formula, or as a label to leave out."""
     return (" ".join(text.split()).replace("$", r"\$") or " ").lstrip("_") or " "
 
-
-def plot_ending(path: Path) -> str:
-    """Which picture a path asks for, or empty if none that is drawn here."""
-    return path.suffix.lower() if path.suffix.lower() in PLOTS else ""
