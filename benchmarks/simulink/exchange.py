@@ -6,7 +6,8 @@ take no more memory.
 The reference models, and NESTED random ones with systems in each other and names that files must escape. A unit is run
 by fmpy to `STOP` seconds (electrical ones to a hundredth), and held against a run of the model in one piece; the
 deviation is the greatest of the last values, against each signal's greatest. Memory: that of a process of its own which
-logs so many samples (its own peak: getrusage would count what its parent had). Writes benchmarks/results/simulink_exchange.json.
+logs so many samples (its own peak: getrusage would count what its parent had). Writes
+benchmarks/results/simulink_exchange.json.
 """
 
 from __future__ import annotations
