@@ -22,7 +22,7 @@ from chatdev.departments.simulink.hierarchy import split_path, system_at, with_s
 from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
 from chatdev.departments.simulink.simulation.kernel import InputTable, ModelFault, Rate, SimulationFailed
-from chatdev.departments.simulink.simulation.load_flow import LoadFlow, has_load_flow, solve_load_flow
+from chatdev.departments.simulink.simulation.load_flow import has_load_flow, solve_load_flow
 from chatdev.departments.simulink.simulation.steps import (
     FIXED,
     VARIABLE,
@@ -134,8 +134,8 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
              progress: Callable[[float], None] | None = None, *,
              inputs: Mapping[str, InputTable] | None = None) -> Results:
     """Simulates a model from 0 to `stop`. `settings` change parameters (`Block.Parameter`) or give variables;
-    `progress` is told the time now and then; `inputs` are what In1 blocks get. A three-phase grid has a load flow, which
-    is the same at all times. Raises ModelFault before anything runs, and SimulationFailed."""
+    `progress` is told the time now and then; `inputs` are what In1 blocks get. A three-phase grid has a load flow,
+    which is the same at all times. Raises ModelFault before anything runs, and SimulationFailed."""
     if has_load_flow(model):
         return _flow_results(model, _check(options or options_of(model)), settings or {})
     simulation = Simulation(model, options, settings, progress=progress, inputs=inputs)
