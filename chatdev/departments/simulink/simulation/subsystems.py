@@ -64,10 +64,14 @@ def plan_model(model: Diagram, variables: Mapping[str, Values]) -> Plan:
         raise ModelFault(str(error)) from None
     scopes, rows = _scopes(model, variables), [*_all_blocks(model)]
     around = {own: guard for path, own, _ in rows if (guard := _nearest(path, guards))}
-    outlets = {own: guards[path] for path, own, block in rows if path in guards and block_type_of(block) == OUTPORT}
     openers = {guard.path: guard for guard in guards.values()}
-    return Plan(flat, {own: scopes[path] for path, own, _ in rows}, around, openers, _find_gotos(model), outlets,
-                dict(_find_stores(model)))
+    return Plan(flat, {own: scopes[path] for path, own, _ in rows}, around, openers, _find_gotos(model),
+                _find_outlets(rows, guards), dict(_find_stores(model)))
+
+
+def _find_outlets(rows: Sequence[tuple[_Path, str, DiagramBlock]], guards: Mapping[_Path, Guard]) -> dict[str, Guard]:
+    """The Out1 blocks of subsystems that do not always run."""
+    return {own: guards[path] for path, own, block in rows if path in guards and block_type_of(block) == OUTPORT}
 
 
 def _all_blocks(model: Diagram) -> Iterator[tuple[_Path, str, DiagramBlock]]:
