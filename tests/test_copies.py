@@ -27,13 +27,13 @@ def test_a_copy_says_what_a_program_says_and_ends_as_it_does(here: Path, argumen
 
 def test_a_copy_is_a_child_of_the_tests_with_all_that_is_its_own(here: Path) -> None:
     (here / "told.py").write_text(
-        "import os, sys, threading\nprint(os.getppid(), os.getpid(), sys.argv[1:], os.getcwd(), os.environ['OWN'], "
-        "threading.get_native_id(), input(), os.getsid(0))")
-    with start_module("told", "a", "b c", env={**os.environ, "OWN": "x"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                      text=True, start_new_session=True) as copy:
+        "import os, sys, tempfile, threading\nprint(os.getppid(), os.getpid(), sys.argv[1:], os.getcwd(), "
+        "os.environ['OWN'], threading.get_native_id(), input(), os.getsid(0), tempfile.gettempdir())")
+    with start_module("told", "a", "b c", env={**os.environ, "OWN": "x", "TMPDIR": str(here)}, text=True,
+                      stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as copy:
         said, _ = copy.communicate("typed\n", timeout=60)
     assert type(copy).__name__ == "_Copy", "with the variables of the tests it is no start of Python"
-    assert said == f"{os.getpid()} {copy.pid} ['a', 'b c'] {here} x {copy.pid} typed {copy.pid}\n"
+    assert said == f"{os.getpid()} {copy.pid} ['a', 'b c'] {here} x {copy.pid} typed {copy.pid} {here}\n"
 
 
 @pytest.mark.parametrize("is_copy", [True, False])

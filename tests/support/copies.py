@@ -21,13 +21,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pexpect
@@ -207,9 +207,10 @@ if __name__ == "__main__":
     for module in modules:
         import_module(module)
     load_company("chatdev")  # its texts, and those of every company, are looked through once
-    with TemporaryDirectory() as folder:  # which no copy comes to know: it gets variables of its own
+    with tempfile.TemporaryDirectory() as folder:  # which no copy comes to know: it gets variables of its own
         os.environ["TIKTOKEN_CACHE_DIR"] = folder
         count_tokens("the vocabulary is read once")
+    tempfile.tempdir = None  # a copy looks it up by its own variables
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a copy has no thread but the first"
     gc.collect()
     gc.freeze()
