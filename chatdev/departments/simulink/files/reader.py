@@ -159,7 +159,7 @@ class _Reader:
         system = None
         if record.block_type == SUBSYSTEM and not stateflow_type(said):
             inside = self._tree.system(section, self._place)
-            if inside is not None and any(one.tag == "Block" for one in inside):
+            if inside is not None:
                 variables = masks.variables_of(section, said)
                 self._kept.others["masks whose initialization is a program, which is not run"] += masks.has_program(
                     section, said)
