@@ -76,7 +76,12 @@ def read_file(path: Path) -> tuple[Diagram, tuple[str, ...], Source]:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}; check the path, or make the file "
                           "smaller") from None
-    model, notes = diagram_of(ModelTree.read(data, str(path)), path.stem, str(path))
+    return read_data(data, path.stem, str(path))
+
+
+def read_data(data: bytes, name: str, place: str) -> tuple[Diagram, tuple[str, ...], Source]:
+    """The same of a file's bytes; `name` is that of the model where the file says none."""
+    model, notes = diagram_of(ModelTree.read(data, place), name, place)
     return model, notes, Source(data, model)
 
 
