@@ -40,7 +40,7 @@ from chatdev.departments.simulink.files.blocks import SUBSYSTEM, canonical
 from chatdev.departments.simulink.files.model_tree import settings_of
 from chatdev.departments.simulink.hierarchy import outer_ports
 from chatdev.departments.simulink.reference_models import reference_models
-from chatdev.errors import ConfigError
+from chatdev.errors import ChatDevError, ConfigError
 
 RESULTS = RESULTS_FOLDER / "simulink_files.json"
 FORMS = (".slx", "classic .mdl", ".mdl in one text")
@@ -210,7 +210,7 @@ def try_file(path: Path) -> dict[str, str]:
     for name, step in steps.items():
         try:
             told[name] = step(found, path)
-        except ConfigError as error:
+        except ChatDevError as error:  # a simulation that fails says so, too
             told[name] = f"refused: {error}"[:80]
     return told
 
