@@ -6,16 +6,22 @@ names of a file elsewhere. None of them is followed, waited for or written to.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import errno
 import os
+import re
 import stat
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket",
           stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFDIR: "a folder"}
 _WRITING = os.O_WRONLY | os.O_RDWR
 _OF_THE_SHELL = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+_DATA = "data:application/octet-stream;"
+_DATA_URL = re.compile(rf"{_DATA}name=([^;,]*);base64,([A-Za-z0-9+/=]*)")
 MOST_NAMED = 64 << 20
 """Bytes of a file that the user names."""
 
@@ -78,6 +84,22 @@ def refuse_other_kinds(path: Path) -> None:
         return
     if kind := _KINDS.get(stat.S_IFMT(mode)):
         raise _other_kind(path, kind)
+
+
+def data_url(name: str, content: bytes) -> str:
+    """A file that is no text, as a text."""
+    return f"{_DATA}name={quote(name, safe='')};base64,{base64.b64encode(content).decode()}"
+
+
+def data_of(text: str) -> tuple[str, bytes] | None:
+    """The name and the content of a file that `data_url` made a text of; None for another text."""
+    found = _DATA_URL.fullmatch(text)
+    if found is None:
+        return None
+    try:
+        return unquote(found[1]), base64.b64decode(found[2], validate=True)
+    except binascii.Error:
+        return None
 
 
 def _other_kind(path: Path, kind: str) -> OSError:

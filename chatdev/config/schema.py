@@ -521,8 +521,9 @@ class Input(StrictModel):
     """Something the user hands in with `--input name=value` (`task` also as `--task`)."""
 
     about: str = ""
-    kind: Literal["text", "file", "files", "image"] = "text"
-    """`files`: a folder, or a file each time that it is given; the value is text by path."""
+    kind: Literal["text", "file", "files", "image", "data"] = "text"
+    """`files`: a folder, or a file each time that it is given; the value is text by path. `data`: a file that may be no
+    text; then the value is a `data:` URL (`plain_file.data_of`)."""
     required: bool = False
     hidden: bool = False
     """True: tools only; no template may name it."""

@@ -16,7 +16,7 @@ from chatdev.errors import ConfigError, WorkspaceError
 from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model
 from chatdev.llm.tokens import RateLimit
-from chatdev.plain_file import read_named
+from chatdev.plain_file import data_url, read_named
 from chatdev.runner.raster import read_picture
 from chatdev.safe_text import scrub
 from chatdev.workspace.file_tree import read_tree
@@ -112,9 +112,25 @@ def _read_text(name: str, value: InputValue) -> str:
 
 
 def _read_text_file(name: str, value: InputValue) -> str:
-    """The text of a file; what has several lines or begins with a brace is that text itself, and no path."""
-    is_path = isinstance(value, str) and "\n" not in value and not value.lstrip().startswith("{")
-    return _read_text(name, Path(value) if is_path and isinstance(value, str) else value)
+    """The text of a file, or the text itself."""
+    return _read_text(name, Path(value) if isinstance(value, str) and _is_path(value) else value)
+
+
+def _read_data(name: str, value: InputValue) -> str:
+    """The text of a file, or a `data:` URL of one that is no text."""
+    path = Path(value) if isinstance(value, str) and _is_path(value) else value
+    content = _read_file(name, path) if isinstance(path, Path) else value
+    if isinstance(content, bytes):
+        try:
+            content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return data_url(path.name if isinstance(path, Path) else name, content)
+    return _read_text(name, content)
+
+
+def _is_path(value: InputValue) -> bool:
+    """Whether a text names a file: one that has several lines or begins with a brace is the content itself."""
+    return isinstance(value, str) and "\n" not in value and not value.lstrip().startswith("{")
 
 
 def _decode(name: str, data: str | bytes) -> str:
@@ -149,7 +165,7 @@ def _missing_input_text(name: str, spec: Input) -> str:
 
 
 _READERS: Mapping[str, Callable[[str, InputValue], str | dict[str, str]]] = {
-    "text": _read_text, "file": _read_text_file, "files": _read_files,
+    "text": _read_text, "file": _read_text_file, "files": _read_files, "data": _read_data,
     "image": lambda name, value: name if isinstance(value, bytes) else str(value)}
 """Converter of a value, by the kind of its input."""
 

@@ -14,8 +14,11 @@ from typing import Any
 from chatdev.departments.simulink.catalogue import block_finder
 from chatdev.departments.simulink.checks import read_investigation
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, matlab_text
+from chatdev.departments.simulink.files.package import is_classic_text
+from chatdev.departments.simulink.files.reader import read_data
 from chatdev.departments.simulink.wiring_checks import order_wires
 from chatdev.errors import ConfigError, ToolError
+from chatdev.plain_file import data_of
 from chatdev.replies import Unreadable
 from chatdev.replies.forms import read_json
 
@@ -49,9 +52,13 @@ def _read_json(text: str, name: str) -> Any:
 
 
 def parse_model(text: str, name: str) -> Diagram:
-    """The model in the text form of an input. Raises ToolError, which names input, line and field."""
+    """The model in an input: in its text form, or a file of Simulink. Raises ToolError, which names input, line and
+    field."""
+    place = f"the input `{name}`"
     try:
-        return Diagram.parse(text, f"the input `{name}`")
+        if found := data_of(text):
+            return read_data(found[1], found[0].rpartition(".")[0] or "model", place)[0]
+        return read_data(text.encode(), "model", place)[0] if is_classic_text(text) else Diagram.parse(text, place)
     except ConfigError as error:
         raise ToolError(str(error)) from None
 

@@ -1,8 +1,9 @@
 """Readers of what surrounds a block diagram: the program in a reply, the model that a program has saved, scripts,
-lists, and values of inputs."""
+lists, values of inputs, and files of Simulink."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from benchmarks.simulink.exchange import same
@@ -10,13 +11,15 @@ from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.engine.library import Library
 from chatdev.departments.simulink.execute import program_of
+from chatdev.departments.simulink.files import read_model, write_model
 from chatdev.departments.simulink.files.lists import parse_list
 from chatdev.departments.simulink.files.matlab_script import parse_script
+from chatdev.departments.simulink.files.package import Package
 from chatdev.departments.simulink.saved_model import SavedModel, UnreadableModel
 from chatdev.departments.simulink.simulation.table import read_inputs
 from chatdev.departments.simulink.views import write_script
 from chatdev.errors import ConfigError
-from tests.fuzz.readers.reader import Reader, is_short
+from tests.fuzz.readers.reader import Reader, is_short, scratch, write
 
 REPLY = ["```python\n", "```\n", "~~~\n", "import matlab.engine\n", "eng.add_block('a', 'm/a')\n", '"""\n', "    ",
          "text\n"]
@@ -26,6 +29,20 @@ SAVED = ['{"name": "a", "type": "Gain", "parameters": {}, "position": null}', ",
          '"position": null}', '], "lines": [', '[["a", "out", "1"], ["b", "in", "1"]]',
          '[["a -> b/1", "", "LConn1"], ["a -- b", "", "RConn1"]]', '[["a", "out", "1"], ["b", "in", "2"]]', "1e9", '"']
 FRAME = '{"name": "m", "settings": {}, "order": 1, "refused": [], "blocks": [{}]}'
+
+CLASSIC = ["Model {\n", "System {\n", "Block {\n", "}\n", "BlockType Gain\n", "BlockType SubSystem\n", 'Name "a"\n',
+           'Name "b№"\n', "Line {\n", "Branch {\n", 'SrcBlock "a"\n', "SrcPort 1\n", 'DstBlock "b1"\n',
+           "DstPort trigger\n", 'DstPort "LConn1"\n', "Ports [1, 1]\n", "Position [1, 2, 30, 40]\n", '"', "\\", "[",
+           "]", 'SavedCharacterEncoding "Shift_JIS"\n', 'MaskVariables "a=@1;"\n', 'MaskValueString "1|2"\n', "#", "é",
+           "\0"]
+GAIN = 'Model {\nSystem {\nBlock {\nName "a"\nBlockType Gain\n}\n{}}\n}\n'
+PACKAGE = ["<System>", "</System>", '<Block BlockType="Gain" Name="a" SID="1">', "</Block>",
+           '<Block BlockType="SubSystem" Name="b№" SID="№">', '<P Name="Position">[1, 2, 30, 40]</P>',
+           '<Line LineType="Connection">', "<Line>", "</Line>", "<Branch>", "</Branch>", '<P Name="Src">1#out:1</P>',
+           '<P Name="Dst">0#in:1</P>', '<P Name="Dst">1#lconn:1</P>', '<System Ref="s"/>', "<Mask>", "</Mask>",
+           '<MaskParameter Name="x" Type="edit"><Value>1</Value></MaskParameter>', "<InstanceData/>",
+           '<PortCounts in="1"/>', "&#0;", "&amp;", "<!ENTITY", "é", "1e999"]
+MAIN = '<ModelInformation><Model>{}</Model></ModelInformation>'
 
 
 @cache
@@ -95,8 +112,36 @@ def input_table(text: str) -> None:
     assert all(len(values) == len(table.times) for table in found.values() for values in table.elements)
 
 
+def classic_file(text: str) -> None:
+    """A file in the classic grammar."""
+    _file(write("model.mdl", text).name)
+
+
+def package_file(text: str) -> None:
+    """A package whose main part is the text."""
+    package = Package({"simulink/blockdiagram.xml": text.encode("utf-8", "surrogatepass")})
+    (scratch() / "model.slx").write_bytes(package.zip())
+    _file("model.slx")
+
+
+def _file(name: str) -> None:
+    """A change of a model that was read is written, and read again."""
+    path = scratch() / name
+    try:
+        found = read_model(path)
+        assert write_model(found, path) == (), "nothing changed"
+        blocks = {**found.diagram.blocks, "new": DiagramBlock("Clock", {}, (1, 2, 30, 40))}
+        write_model(replace(found, diagram=replace(found.diagram, blocks=blocks)), path)
+        again = read_model(path).diagram
+        assert (again.blocks, sorted(again.wires)) == (blocks, sorted(found.diagram.wires))
+    except ConfigError as error:
+        is_short(error)
+
+
 READERS = {"script that builds a model": Reader(script, SCRIPT, ("{}", "m = 'm'; new_system(m);\n{}")),
            "list of a model": Reader(block_list, LIST, ("{}", '{"blocks": [{}]}')),
            "values of inputs": Reader(input_table, TABLE, ("{}", "time,u\n0,1\n{}")),
-"program that builds a model": Reader(program, REPLY),
-           "saved model": Reader(saved_model, SAVED, (FRAME, "{}"))}
+           "program that builds a model": Reader(program, REPLY),
+           "saved model": Reader(saved_model, SAVED, (FRAME, "{}")),
+           "classic file": Reader(classic_file, CLASSIC, ("{}", "Model {\nSystem {\n{}}\n}\n", GAIN)),
+           "package file": Reader(package_file, PACKAGE, ("{}", MAIN, MAIN.format("<System>{}</System>")))}

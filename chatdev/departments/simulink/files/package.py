@@ -29,6 +29,7 @@ _BEGIN, _PART, _END = b"__MWOPC_PACKAGE_BEGIN__", b"__MWOPC_PART_BEGIN__", b"__M
 _MARK = re.compile(rb"^__MWOPC_(PART_BEGIN__ ([^\r\n]+)|PACKAGE_END__)[ \t]*\r?$\n?", re.MULTILINE)
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
+_CLASSIC = re.compile(r"^(?:Model|Library|Subsystem)\s*\{\s*$", re.MULTILINE)
 _BASE64_LINE = 76
 
 
@@ -85,6 +86,11 @@ def is_text_package(data: bytes) -> bool:
 def is_archive(data: bytes) -> bool:
     """Whether a file is, or was once, a ZIP archive."""
     return data.startswith(b"PK")
+
+
+def is_classic_text(text: str) -> bool:
+    """Whether a text is a file of Simulink, and no model in our text form."""
+    return text.startswith(_TEXT_HEAD.decode()) or bool(_CLASSIC.search(text))
 
 
 def _read_zip(data: bytes, place: str) -> dict[str, bytes]:

@@ -76,7 +76,12 @@ def read_file(path: Path) -> tuple[Diagram, tuple[str, ...], Source]:
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}; check the path, or make the file "
                           "smaller") from None
-    model, notes = diagram_of(ModelTree.read(data, str(path)), path.stem, str(path))
+    return read_data(data, path.stem, str(path))
+
+
+def read_data(data: bytes, name: str, place: str) -> tuple[Diagram, tuple[str, ...], Source]:
+    """The same of a file's bytes; `name` is that of the model where the file says none."""
+    model, notes = diagram_of(ModelTree.read(data, place), name, place)
     return model, notes, Source(data, model)
 
 
@@ -159,7 +164,7 @@ class _Reader:
         system = None
         if record.block_type == SUBSYSTEM and not stateflow_type(said):
             inside = self._tree.system(section, self._place)
-            if inside is not None and any(one.tag == "Block" for one in inside):
+            if inside is not None:
                 variables = masks.variables_of(section, said)
                 self._kept.others["masks whose initialization is a program, which is not run"] += masks.has_program(
                     section, said)

@@ -141,16 +141,7 @@ class _Writer:
         self._set_counts(section, new, model, None if is_new else old)
         if new.position and (is_new or old.position != new.position):
             set_value(section, "Position", f"[{', '.join(map(str, new.position))}]", "list")
-        if [before.get(name) for name in TURNS] != [record.values.get(name) for name in TURNS]:
-            before = {name: text for name, text in before.items() if name not in TURNS}
-            for name in ("Orientation", *TURNS):
-                set_value(section, name, None)
-        for name, text in record.values.items():
-            if before.get(name) != text:
-                _set_parameter(section, name, text)
-        kind = catalogue().types.get(new.type)
-        for name in before.keys() - record.values.keys():
-            _set_parameter(section, name, kind.parameters.get(name) if kind else None)
+        _set_parameters(section, before, record.values, new.type)
         self._change_inside(section, old, new, record.block_type)
 
     def _change_inside(self, section: Element, old: DiagramBlock, new: DiagramBlock, block_type: str) -> None:
@@ -253,6 +244,20 @@ class _Writer:
 def _number(text: str | None) -> int:
     """A block's number; 0 where it is none, or has two parts."""
     return int(text) if text and text.isdecimal() and len(text) < 10 else 0
+
+
+def _set_parameters(section: Element, before: Mapping[str, str], after: Mapping[str, str], type_name: str) -> None:
+    """Write the values that differ; one that is no more said is that of the library."""
+    if [before.get(name) for name in TURNS] != [after.get(name) for name in TURNS]:
+        before = {name: text for name, text in before.items() if name not in TURNS}
+        for name in ("Orientation", *TURNS):
+            set_value(section, name, None)
+    for name, text in after.items():
+        if before.get(name) != text:
+            _set_parameter(section, name, text)
+    kind = catalogue().types.get(type_name)
+    for name in before.keys() - after.keys():
+        _set_parameter(section, name, kind.parameters.get(name) if kind else None)
 
 
 def _set_parameter(section: Element, name: str, text: str | None) -> None:
