@@ -12,6 +12,8 @@ import numpy
 
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Tree
 
+_DEEPEST = 80  # operations of a Fcn block's expression in each other; Python reads parentheses 200 deep
+
 
 def divide(left: float, right: float) -> float:
     """left / right."""
@@ -95,6 +97,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def code_of(tree: Tree, inputs: Sequence[str]) -> str:
     """The code of a Fcn block's expression in `u`, `u(1)`, `u[2]`. Raises ExpressionFault."""
+    if tree.depth > _DEEPEST:
+        raise ExpressionFault(f"it has more than {_DEEPEST} operations in a row; put parts of it in parentheses")
     if tree.kind in ("name", "call") and tree.value == "u":
         return _element(tree, inputs)
     if tree.kind == "number":

@@ -18,7 +18,7 @@ import numpy
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
-from chatdev.departments.simulink.simulation.kernel import ModelFault, Rate, SimulationFailed
+from chatdev.departments.simulink.simulation.kernel import MOST_STEPS, ModelFault, Rate, SimulationFailed
 from chatdev.departments.simulink.simulation.steps import (
     FIXED,
     VARIABLE,
@@ -31,8 +31,9 @@ from chatdev.departments.simulink.simulation.steps import (
 
 SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
 _SAME = 1e-12  # of a time, within which two instants are one
-_MOST_STEPS, _MOST_EVENTS, _MOST_PASSES = 20_000_000, 1_000_000, 100
-_SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
+_MOST_EVENTS, _MOST_PASSES = 1_000_000, 100
+_SLOW, _WATCHED, _COSTLY = 1e-6, 65536, 100  # of the whole time, which so many steps of so many variables must go on
+_SHORTEST, _LONGEST = 1e-250, 1e250  # seconds that are simulated
 _DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
 _PARTS = 50  # of the whole time, into which steps divide it at least
 
@@ -98,7 +99,7 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
     """Simulates a model from 0 to `stop`. `settings` change parameters (`Block.Parameter`) or give variables;
     `progress` is told the time now and then. Raises ModelFault before anything runs, and SimulationFailed."""
     options = options or Options()
-    if not (0 < options.stop < math.inf) or not (0 < options.relative < 1) or options.rows < 2:
+    if not (_SHORTEST < options.stop < _LONGEST) or not (0 < options.relative < 1) or options.rows < 2:
         raise ModelFault(f"stop {options.stop:g} s, relative tolerance {options.relative:g}; give a time above 0 and a "
                          "tolerance between 0 and 1")
     if options.solver not in SOLVERS:
@@ -106,6 +107,9 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
     for name, value in (("step", options.step), ("longest step", options.longest), ("tolerance", options.absolute)):
         if value is not None and not 0 < value < math.inf:
             raise ModelFault(f"the {name} is {value:g}; give a number above 0")
+    if options.longest and options.stop > MOST_STEPS * options.longest:
+        raise ModelFault(f"steps of {options.longest:g} s at most make more than {MOST_STEPS:,} until "
+                         f"{options.stop:g} s; give a longer one, or a shorter stop time")
     changed, variables = set_parameters(model, settings or {})
     found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
     return _Run(found, options, progress).run()
@@ -122,9 +126,12 @@ class _Run:
             raise ModelFault("the solver discrete takes no continuous states, and there are some in "
                              f"{', '.join(map(repr, names[:8]))}; take ode45", names)
         self._hits = _Hits(model.rates, self._fixed_step(), model)
+        self._refuse_many_hits()
         self._times, self._rows = list[float](), list[tuple[float, ...]]()
         self._every, self._skipped, self._steps, self._events = 1, 0, 0, 0
         self._looked, self._reached = clock.monotonic(), 0.0
+        self._watched = max(_WATCHED // (1 + model.variables // _COSTLY), 256)
+        self._blamed, self._dense = Counter[str](), deque[float](maxlen=_DENSE)
         self._none_due = (False,) * len(model.rates)
 
     def _fixed_step(self) -> Fraction | None:
@@ -135,6 +142,20 @@ class _Run:
             return exact(self.options.step or self.options.stop / _PARTS)
         return _common_part(rates)
 
+    def _refuse_many_hits(self) -> None:
+        """Raises ModelFault where the sample times alone make more steps than are made."""
+        step = self._hits.fixed_step
+        rates = [Rate(step)] if step else [*self.model.rates]
+        hits = {rate: Fraction(self.options.stop) / rate.period for rate in rates}
+        if sum(hits.values()) > MOST_STEPS:
+            worst = min(rates)
+            names = [name for name, rate in self.model.block_rates.items()
+                     if rate == worst or (step and rate.is_discrete)]
+            of = f" (for {', '.join(map(repr, names[:5]))})" if names else ""
+            raise ModelFault(
+                f"{'the step' if step else 'the sample time'}, {float(worst.period):g} s{of}, makes more than "
+                f"{MOST_STEPS:,} steps until {self.options.stop:g} s; give a longer one, or a shorter stop time", names)
+
     def run(self) -> Results:
         """The whole simulation."""
         try:
@@ -143,7 +164,7 @@ class _Run:
                     self._run_hits()
                 else:
                     self._run_steps()
-        except ValueError as error:
+        except (ArithmeticError, ValueError, IndexError) as error:
             raise SimulationFailed(f"{error}; it was seen after {self._times[-1] if self._times else 0:g} s") from None
         times, values = numpy.array(self._times), numpy.array(self._rows).reshape(len(self._rows), -1)
         notes = [*self.model.notes]
@@ -166,21 +187,33 @@ class _Run:
         if len(self._times) > self.options.rows:
             self._times, self._rows, self._every = self._times[::2], self._rows[::2], 2 * self._every
 
-    def _count_step(self, time: float) -> None:
+    def _count_step(self, time: float, state: State) -> None:
         self._steps += 1
-        if self._steps & 65535 == 0:
+        if self._steps % self._watched == 0:
             if time - self._reached < _SLOW * self.options.stop:
+                names = self._suspects(time, state)
                 raise SimulationFailed(
-                    f"the solver's steps become too short: 65536 have brought it from {self._reached:g} to {time:g} s; "
-                    "the model is stiff, or its signals are noise", (), time)
+                    f"the solver's steps become too short: {self._watched} have brought it from {self._reached:g} to "
+                    f"{time:g} s of {self.options.stop:g} s, for {', '.join(map(repr, names))}; the model is stiff "
+                    "(take ode15s), or its signals are noise", names, time)
             self._reached = time
         if self._steps & 1023 == 0:
-            if self._steps > _MOST_STEPS:
-                raise SimulationFailed(f"more than {_MOST_STEPS} steps have brought it to {time:g} s; give a shorter "
-                                       "stop time, or take --solver ode15s", (), time)
+            if self._steps > MOST_STEPS:
+                names = self._suspects(time, state)
+                raise SimulationFailed(f"more than {MOST_STEPS} steps have brought it to {time:g} s, for "
+                                       f"{', '.join(map(repr, names))}; give a shorter stop time, or take --solver "
+                                       "ode15s", names, time)
             if self._progress and clock.monotonic() - self._looked > 0.5:
                 self._looked = clock.monotonic()
                 self._progress(time)
+
+    def _suspects(self, time: float, state: State) -> list[str]:
+        """The blocks whose events come most often, else the one whose state changes fastest for its size."""
+        if self._blamed.total() > self._steps / 4 or not state:
+            return [name for name, _ in self._blamed.most_common(3)]
+        speeds = [abs(slope) / (abs(value) + 1e-6)
+                  for slope, value in zip(self.model.derivative(time, state), state, strict=True)]
+        return [self.model.state_blocks[max(range(len(speeds)), key=speeds.__getitem__)]]
 
     # steps of given length: sampled models, and fixed-step solvers
 
@@ -201,7 +234,7 @@ class _Run:
             if again:
                 row, states, _, stop = major(time, states, False, *self._none_due)
             self._record(time, row)
-            self._count_step(time)
+            self._count_step(time, states)
             if stop:
                 return
         if self._times[-1] != last:
@@ -223,7 +256,6 @@ class _Run:
         state: State = model.initial
         state, is_over = self._whole_step(0.0, state, self._hits.due(0.0), None)
         is_stiff = self.solver == "ode15s"
-        dense, blamed = deque[float](maxlen=_DENSE), Counter[str]()
         while time < stop and not is_over:
             bound = self._next_stop(time)
             before = (time, state)
@@ -235,7 +267,7 @@ class _Run:
             event = self._first_event(stepper, before, time, state)
             if event:
                 time, state, block = event
-                self._note_event(time, block, dense, blamed)
+                self._note_event(time, block)
             due = self._hits.due(time) if time == bound else self._none_due
             slope = model.derivative(time, state) if is_stiff else ()
             left = model.peek(time, state) if event or time == bound else None
@@ -278,7 +310,7 @@ class _Run:
                 raise SimulationFailed(f"the blocks do not come to rest at {time:g} s", (), time)
             row, states, again, stop = major(time, states, False, *self._none_due)
             self._record(time, row, is_needed=True)
-        self._count_step(time)
+        self._count_step(time, states)
         return (state if states == tuple(state) else states), bool(stop)
 
     def _first_event(self, stepper: Stepper, before: tuple[float, State], time: float,
@@ -308,7 +340,8 @@ class _Run:
         there = state if found == 1.0 else stepper.at(found)
         return (time if found == 1.0 else before[0] + found * length), there, block
 
-    def _note_event(self, time: float, block: str, dense: deque[float], blamed: Counter[str]) -> None:
+    def _note_event(self, time: float, block: str) -> None:
+        dense, blamed = self._dense, self._blamed
         self._events += 1
         dense.append(time)
         blamed[block] += 1
@@ -349,7 +382,7 @@ class _Hits:
     def __init__(self, rates: Sequence[Rate], step: Fraction | None, model: Compiled) -> None:
         parts = [part for rate in rates for part in (rate.period, rate.offset) if part]
         self._tick = step or (_common_part(parts) if parts else Fraction(0))
-        self._is_fixed = step is not None
+        self.fixed_step = step
         if step is not None:
             for rate in rates:
                 if rate.period % step or rate.offset % step:
@@ -382,7 +415,7 @@ class _Hits:
     def all_until(self, stop: float) -> Iterator[tuple[float, tuple[bool, ...]]]:
         """The times of all whole steps with the rates that are due; 0 and the end belong to them."""
         end = math.floor(exact(stop) / self._tick * (1 + Fraction(1, 10**12))) if self._tick else 0
-        if self._is_fixed:
+        if self.fixed_step:
             for tick in range(end + 1):
                 yield self.time(tick), self._take(tick)
             return
