@@ -1,9 +1,11 @@
-"""Runs models of the simulation study in pathsim and bdsim; for an interpreter that has them, and not this project.
+"""Runs models of the studies in pathsim, bdsim and python-control; for an interpreter that has them, and not this
+project.
 
-    python benchmarks/simulink/peers.py < models.json
+    python benchmarks/simulink/peers.py < jobs.json
 
-Prints JSON: of each model and simulator the seconds (least of three runs, building included, imports apart) and the
-last values of the watched blocks, or the error.
+Prints a JSON list with the answer to each job. `time`: of each simulator the seconds (least of three runs, building
+included, imports apart) and the last values of the watched blocks, or the error. `run`: the values once, without the
+time. `respond`: the step response of a linear system, by python-control.
 """
 
 from __future__ import annotations
@@ -64,17 +66,55 @@ def run_bdsim(model: Mapping[str, Any]) -> list[float]:
     return [float(value) for value in found.y[-1]]
 
 
-def measure(run: Callable[[Mapping[str, Any]], list[float]], model: Mapping[str, Any]) -> dict[str, Any]:
+def respond(system: list[Any], is_sampled: bool, grid: float, count: int) -> list[float]:
+    """The step response at so many times, `grid` seconds from each other."""
+    import control
+    import numpy
+
+    def build(how: str, *parts: Any) -> Any:
+        if how in ("series", "parallel", "feedback"):
+            first, second = (build(*part) for part in parts)
+            return (control.series(first, second) if how == "series" else
+                    control.parallel(first, second) if how == "parallel" else control.feedback(first, second))
+        dt = grid if is_sampled else 0
+        if how == "ss":
+            return control.ss(*parts, dt)
+        if how == "zp":
+            zeros, poles = ([complex(*one) for one in row] for row in parts[:2])
+            parts = (parts[2] * numpy.atleast_1d(numpy.poly(zeros)).real, numpy.atleast_1d(numpy.poly(poles)).real)
+        above, below = numpy.array(parts[0]), numpy.array(parts[1])
+        size = len(below) - 1
+        above = numpy.concatenate([numpy.zeros(size + 1 - len(above)), above]) / below[0]
+        below = below / below[0]
+        a = numpy.eye(size, k=-1)
+        a[0] = -below[1:]
+        return control.ss(a, numpy.eye(size)[:, :1], (above[1:] - above[0] * below[1:]).reshape(1, -1),
+                          [[above[0]]], dt)
+
+    times = numpy.arange(count) * grid
+    return [float(one) for one in control.step_response(build(*system), times).outputs]
+
+
+def measure(run: Callable[[Mapping[str, Any]], list[float]], model: Mapping[str, Any],
+            count: int = TIMES) -> dict[str, Any]:
     """Seconds and values, or the error."""
     seconds, values = math.inf, list[float]()
     try:
-        for _ in range(TIMES):
+        for _ in range(count):
             begin = time.perf_counter()
             values = run(model)
             seconds = min(seconds, time.perf_counter() - begin)
     except Exception as error:  # noqa: BLE001 - whatever a peer raises is its answer
         return {"error": f"{type(error).__name__}: {error}"[:200]}
     return {"seconds": seconds, "values": values}
+
+
+def answer(job: Mapping[str, Any]) -> Any:
+    """What is asked for."""
+    if job["do"] == "respond":
+        return respond(job["system"], job["is_sampled"], job["grid"], job["count"])
+    count = TIMES if job["do"] == "time" else 1
+    return {"pathsim": measure(run_pathsim, job["model"], count), "bdsim": measure(run_bdsim, job["model"], count)}
 
 
 if __name__ == "__main__":
@@ -84,6 +124,5 @@ if __name__ == "__main__":
         from bdsim import BDSim
 
         _BDSIM = BDSim(sysargs=False, graphics=False, progress=False, animation=False, verbose=False, quiet=True)
-        results = {name: {"pathsim": measure(run_pathsim, model), "bdsim": measure(run_bdsim, model)}
-                   for name, model in given.items()}
+        results = [answer(job) for job in given]
     print(json.dumps(results))

@@ -110,6 +110,9 @@ class _Compiler:
             site.input_rates = [source.rate if source else CONSTANT for source in site.sources]
         for name, site in self.sites.items():
             self.kernels[name].write(site)
+        written = {node.target for node in self.code.nodes}
+        if lost := [site for site in self.sites.values() for output in site.outputs if not written.issuperset(output)]:
+            raise lost[0].fault("its parameters leave an output without a value; correct them")
         return self._assemble()
 
     def _elements(self, name: str, port: int) -> tuple[str, ...]:

@@ -216,6 +216,8 @@ def _relational(site: Site) -> None:
     if operator in ("isInf", "isNaN", "isFinite"):
         site.put(f"float({operator.lower()}({u}))" for u in site.u())
         return
+    if len(site.inputs) != 2:
+        raise site.fault(f"{operator!r} is no relation; it is one of {', '.join(_RELATIONS)}")
     for number, (left, right) in enumerate(zip(*site.wide(), strict=True)):
         holds, decide = relate(site, left, operator, right)
         site.element(0, number, f"1.0 if {holds} else 0.0", decide)

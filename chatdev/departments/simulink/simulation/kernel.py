@@ -219,6 +219,8 @@ class Site:
 
     def u(self, port: int = 0, width: int | None = None) -> tuple[str, ...]:
         """The variables of an input (from 0), a scalar as often as `width` asks for."""
+        if port >= len(self.inputs):
+            raise self.fault(f"it has {len(self.inputs)} inputs, and its parameters ask for more; correct them")
         found = self.inputs[port]
         if width is None or len(found) == width:
             return found

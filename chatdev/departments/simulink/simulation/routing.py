@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from chatdev.departments.simulink.simulation.functions import relate
-from chatdev.departments.simulink.simulation.kernel import Site, kernel
+from chatdev.departments.simulink.simulation.kernel import SimulationFailed, Site, kernel
 
 
 @kernel("identity")
@@ -64,7 +64,7 @@ def _multiport_switch(site: Site) -> None:
         if 0 <= number < len(numbered):
             return values[number]
         if is_strict:
-            raise ValueError(f"the control of {site.name!r} is {control:g}, and it has no such port")
+            raise SimulationFailed(f"the control of {site.name!r} is {control:g}, and it has no such port", [site.name])
         return values[-1]
 
     name = site.thing(pick)
@@ -136,8 +136,14 @@ def _bus_selector(site: Site) -> None:
         site.put(elements, port)
 
 
+_CHOICES = ("Select all", "Index vector (dialog)", "Index vector (port)", "Starting index (dialog)",
+            "Starting index (port)", "Starting and ending indices (port)")
+
+
 def _selector_width(site: Site) -> list[int | None]:
     how = site.text("IndexOptions")
+    if how not in _CHOICES:
+        raise site.fault(f"IndexOptions is {how!r}; it is one of {', '.join(_CHOICES)}")
     if how == "Select all":
         return [site.input_widths[0]]
     if how.startswith("Starting"):
@@ -153,9 +159,9 @@ def _selector(site: Site) -> None:
         raise site.fault(f"{how} in {site.text('NumberOfDimensions')} dimensions is not simulated")
     if "port" in how:
         def pick(number: float, values: Sequence[float]) -> float:
-            at = int(number) - first
+            at = int(number) - first if math.isfinite(number) else -1
             if not 0 <= at < len(values):
-                raise ValueError(f"{site.name!r} is asked for element {number:g} of {len(values)}")
+                raise SimulationFailed(f"{site.name!r} is asked for element {number:g} of {len(values)}", [site.name])
             return values[at]
 
         name, everything = site.thing(pick), f"({', '.join(inputs)},)"

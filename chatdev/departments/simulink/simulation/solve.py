@@ -111,7 +111,8 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
         raise ModelFault(f"steps of {options.longest:g} s at most make more than {MOST_STEPS:,} until "
                          f"{options.stop:g} s; give a longer one, or a shorter stop time")
     changed, variables = set_parameters(model, settings or {})
-    found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
+    with numpy.errstate(all="ignore"):
+        found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop)
     return _Run(found, options, progress).run()
 
 

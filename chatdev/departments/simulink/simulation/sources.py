@@ -213,8 +213,10 @@ def _random_number(site: Site) -> None:
 
 @kernel("uniform_random_number", elementwise("Minimum", "Maximum"), rate="hits")
 def _uniform_random_number(site: Site) -> None:
-    _draw(site, "Seed", [f"{{g}}.uniform({low}, {high})" for low, high in zip(
-        site.each("Minimum", site.width), site.each("Maximum", site.width), strict=True)])
+    ranges = [*zip(site.spread("Minimum", site.width), site.spread("Maximum", site.width), strict=True)]
+    if not all(0 <= high - low < math.inf for low, high in ranges):
+        raise site.fault("Minimum is above Maximum, or too far from it; give a range")
+    _draw(site, "Seed", [f"{{g}}.uniform({literal(low)}, {literal(high)})" for low, high in ranges])
 
 
 @kernel("white_noise", elementwise("Cov"), rate="hits", sample_time="Ts")

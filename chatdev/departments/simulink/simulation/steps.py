@@ -17,6 +17,7 @@ import numpy
 from chatdev.departments.simulink.simulation.kernel import SimulationFailed
 
 Slope = Callable[[float, Sequence[float]], list[float]]
+_LEAST_FIRST = 1e-15  # of the longest step
 _MOST_WRITTEN = 20  # states, up to which a step's sums are written out
 
 
@@ -147,7 +148,7 @@ class RungeKutta:
     def _first_length(self, state: State, first: State, longest: float) -> float:
         speed = max(abs(slope) / max(abs(value), self._floor) for slope, value in zip(first, state, strict=True))
         speed /= 0.8 * self._relative ** (1 / self._method.order)
-        return min(longest, 1 / speed) if speed * longest > 1 else longest
+        return max(min(longest, 1 / speed), _LEAST_FIRST * longest) if speed * longest > 1 else longest
 
     def _ratio(self, start: State, end: State, length: float) -> tuple[float, int]:
         """The error against what is allowed, and the state that has it."""
