@@ -59,8 +59,8 @@ COUNT = model({"one": ("Constant", {"Value": "1"}), "y": ("Sum", {"Inputs": "++"
 LOOP = model({"c": ("Constant", {"Value": "1"}), "x": ("Sum", {"Inputs": "+-"}), "g": ("Gain", {"Gain": "0.5"}),
               "Scope": "Scope"}, "c/1 -> x/1", "g/1 -> x/2", "x/1 -> g/1", "x/1 -> Scope/1")
 RC = model({"S": ("DC Voltage Source", {"v0": "5"}), "R": ("Resistor", {"R": "1000"}),
-            "C": ("Capacitor", {"c": "1e-4"}), "V": "Voltage Sensor", "y": "PS-Simulink Converter", "Scope": "Scope", "G": "Electrical Reference",
-            "f": "Solver Configuration"}, "S/LConn1 -- R/LConn1", "R/RConn1 -- C/LConn1", "C/LConn1 -- V/LConn1",
+            "C": ("Capacitor", {"c": "1e-4"}), "V": "Voltage Sensor", "y": "PS-Simulink Converter", "Scope": "Scope",
+            "G": "Electrical Reference", "f": "Solver Configuration"}, "S/LConn1 -- R/LConn1", "R/RConn1 -- C/LConn1", "C/LConn1 -- V/LConn1",
            "S/RConn1 -- G/LConn1", "C/RConn1 -- G/LConn1", "V/RConn2 -- G/LConn1", "f/RConn1 -- G/LConn1",
            "V/RConn1 -- y/LConn1", "y/1 -> Scope/1")
 
@@ -159,7 +159,7 @@ def _poles(rng: random.Random, kind: str, count: int) -> list[complex]:
             size = rng.uniform(0.1, 0.85)
             pole = cmath.rect(size, rng.uniform(0.2, 2.5)) if is_pair else complex(rng.choice([size, -size]))
         else:
-            fast = 10 ** rng.uniform(3, 4.5) if kind == "stiff" and not found else 1.0
+            fast = 10 ** rng.uniform(2, 3) if kind == "stiff" and not found else 1.0
             pole = complex(-rng.uniform(0.3, 3) * fast, rng.uniform(0.5, 4) if is_pair else 0.0)
         found += [pole, pole.conjugate()] if is_pair else [pole]
     return found
@@ -230,7 +230,7 @@ class Drawing:
         zeros, poles, gain = parts
         if all(not imaginary for _, imaginary in (*zeros, *poles)):
             names = {"Zeros": _matrix([[z for z, _ in zeros]]), "Poles": _matrix([[p for p, _ in poles]]),
-                     "Gain": repr(gain)}
+                     "Gain": repr(float(gain))}
             return self.block(f"{self.prefix}Zero-Pole", {**names, **self._own}, source)
         above, below = (numpy.real(numpy.atleast_1d(numpy.poly([complex(*one) for one in row]))).tolist()
                         for row in (zeros, poles))
@@ -246,7 +246,7 @@ class Drawing:
 
 
 def _matrix(rows: list[list[float]]) -> str:
-    return f"[{'; '.join(' '.join(map(repr, row)) for row in rows)}]"
+    return f"[{'; '.join(' '.join(repr(float(one)) for one in row) for row in rows)}]"
 
 
 def systems() -> Iterator[tuple[str, System]]:

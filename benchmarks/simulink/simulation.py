@@ -182,8 +182,8 @@ def tables(study: Mapping[str, Any]) -> str:
     sampled = study["sampled"]
     return "\n\n".join([
         markdown_table(["model", "blocks", "ours (ms)", "error", "pathsim (ms)", "error", "bdsim (ms)", "error"], rows),
-        f"In the median a model takes {medians} ({', '.join(study['peers'][:2])}). {sampled['blocks']:,} sampled blocks × "
-        f"{sampled['steps']:,} steps: {sampled['seconds']:.2f} s, of which the processor works "
+        f"In the median a model takes {medians} ({', '.join(study['peers'][:2])}). {sampled['blocks']:,} sampled "
+        f"blocks × {sampled['steps']:,} steps: {sampled['seconds']:.2f} s, of which the processor works "
         f"{sampled['processor']:.2f} s. Machine: {study['machine']}."])
 
 
