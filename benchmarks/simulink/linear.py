@@ -60,9 +60,10 @@ LOOP = model({"c": ("Constant", {"Value": "1"}), "x": ("Sum", {"Inputs": "+-"}),
               "Scope": "Scope"}, "c/1 -> x/1", "g/1 -> x/2", "x/1 -> g/1", "x/1 -> Scope/1")
 RC = model({"S": ("DC Voltage Source", {"v0": "5"}), "R": ("Resistor", {"R": "1000"}),
             "C": ("Capacitor", {"c": "1e-4"}), "V": "Voltage Sensor", "y": "PS-Simulink Converter", "Scope": "Scope",
-            "G": "Electrical Reference", "f": "Solver Configuration"}, "S/LConn1 -- R/LConn1", "R/RConn1 -- C/LConn1", "C/LConn1 -- V/LConn1",
-           "S/RConn1 -- G/LConn1", "C/RConn1 -- G/LConn1", "V/RConn2 -- G/LConn1", "f/RConn1 -- G/LConn1",
-           "V/RConn1 -- y/LConn1", "y/1 -> Scope/1")
+            "G": "Electrical Reference", "f": "Solver Configuration"},
+           "S/LConn1 -- R/LConn1", "R/RConn1 -- C/LConn1", "C/LConn1 -- V/LConn1", "S/RConn1 -- G/LConn1",
+           "C/RConn1 -- G/LConn1", "V/RConn2 -- G/LConn1", "f/RConn1 -- G/LConn1", "V/RConn1 -- y/LConn1",
+           "y/1 -> Scope/1")
 
 
 def second_order(time: Any) -> Any:

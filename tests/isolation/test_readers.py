@@ -21,7 +21,7 @@ BELOW = {  # what readers stand on: called in the child alone
     "chatdev/workspace/python_source.py", "chatdev/departments/plc/proof/properties.py",
     "chatdev/departments/plc/st/slips.py",
     *(f"chatdev/departments/verilog/{name}.py" for name in (
-        "design/elaborate", "design/records", "design/reads", "design/design", "design/mistakes",
+        "design/elaborate", "design/records", "design/statements", "design/design",
         "tracing/trace", "tracing/drivers", "tracing/search")),
 }
 BY_CONSENT = {"chatdev/departments/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own

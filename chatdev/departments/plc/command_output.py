@@ -14,8 +14,7 @@ import click
 
 from chatdev.cli.shared_options import read_text_file
 from chatdev.errors import ConfigError
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import sanitize, scrub
 
 if TYPE_CHECKING:
     from chatdev.departments.plc.source_check import SourceCheck, SourceProof

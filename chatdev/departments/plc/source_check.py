@@ -69,7 +69,7 @@ class MendedSource:
 
 def mend_source(source: str, entry: str | None = None, asked: str | None = None, dialect: Dialect = IEC
                 ) -> MendedSource:
-    """Mend a source (see `st/slips.py`), and where `asked`, the requirement, is given, leave out what is neither needed
+    """Mend a source (see `st/reading.py`), and where `asked`, the requirement, is given, leave out what is neither needed
     for `entry` nor named there. A source that takes too long to read, or too much memory, stays as it is."""
     try:
         return _mend(source, entry, asked, dialect)

@@ -17,8 +17,7 @@ from chatdev.departments.plc.source_check import EntryVariable
 from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 from tests.fuzz.readers.plc import DECLARATIONS, ROWS, STATEMENTS, whole
 from tests.fuzz.readers.reader import Reader, is_short, value_in
 

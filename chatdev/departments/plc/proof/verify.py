@@ -32,8 +32,7 @@ from chatdev.departments.plc.proof.properties import (
 from chatdev.departments.plc.proof.search import Budget
 from chatdev.departments.plc.proof.terms import BOOL, Inexpressible, lift, negate
 from chatdev.departments.plc.st.core import IEC, Dialect
-from chatdev.isolation.codec import encode
-from chatdev.isolation.isolate import isolate
+from chatdev.isolation.isolate import encode, isolate
 from chatdev.isolation.parent import Reader, ReadingLimits
 
 MEMORY = 2 << 30
