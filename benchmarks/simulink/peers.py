@@ -20,21 +20,35 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy
+
 TOLERANCE, TIMES = 1e-6, 3
-FUNCTIONS = {"sin": math.sin, "square": lambda u: u * u}
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "sin": numpy.sin, "square": lambda u: u * u, "tanh": numpy.tanh, "abs": numpy.abs}
 
 
 def run_pathsim(model: Mapping[str, Any]) -> list[float]:
     """The last values of the watched blocks."""
-    import numpy
     from pathsim import Connection, Simulation
-    from pathsim.blocks import Adder, Amplifier, Constant, Function, Integrator, Multiplier, Scope, Source
+    from pathsim.blocks import (
+        Adder,
+        Amplifier,
+        Clip,
+        Constant,
+        DiscreteTransferFunction,
+        Function,
+        Integrator,
+        Multiplier,
+        Scope,
+        Source,
+    )
     from pathsim.solvers import RKDP54
 
     makers: dict[str, Callable[[Any], Any]] = {
         "constant": Constant, "gain": Amplifier, "sum": Adder, "product": lambda _: Multiplier(),
         "integrator": Integrator, "sine": lambda w: Source(lambda t: numpy.sin(w * t)),
-        "function": lambda name: Function(FUNCTIONS[name] if name != "sin" else numpy.sin)}
+        "function": lambda name: Function(FUNCTIONS[name]), "saturation": lambda limit: Clip(-limit, limit),
+        "delay": lambda _: DiscreteTransferFunction(Num=[1.0], Den=[1.0, 0.0], T=1.0)}
     blocks = {name: makers[kind](value) for name, (kind, value, _) in model["blocks"].items()}
     lines = [Connection(blocks[source], blocks[name][port]) for name, (_, _, inputs) in model["blocks"].items()
              for port, source in enumerate(inputs)]
@@ -42,7 +56,8 @@ def run_pathsim(model: Mapping[str, Any]) -> list[float]:
     lines += [Connection(blocks[name], scope[port]) for port, name in enumerate(model["watch"])]
     simulation = Simulation([*blocks.values(), scope], lines, dt=0.01, dt_max=model["stop"] / 50, Solver=RKDP54,
                             tolerance_lte_rel=TOLERANCE, tolerance_lte_abs=TOLERANCE / 1000, log=False)
-    simulation.run(model["stop"])
+    is_sampled = any(kind == "delay" for kind, _, _ in model["blocks"].values())
+    simulation.run(model["stop"] + (0.5 if is_sampled else 0))
     return [float(row[-1]) for row in scope.read()[1]]
 
 
@@ -52,7 +67,8 @@ def run_bdsim(model: Mapping[str, Any]) -> list[float]:
     makers: dict[str, Callable[[Any], Any]] = {
         "constant": bd.CONSTANT, "gain": bd.GAIN, "sum": bd.SUM, "product": lambda _: bd.PROD("**"),
         "integrator": lambda x0: bd.INTEGRATOR(x0=x0), "sine": lambda w: bd.FUNCTION(lambda t: math.sin(w * t)),
-        "function": lambda name: bd.FUNCTION(FUNCTIONS[name])}
+        "function": lambda name: bd.FUNCTION(lambda u: FUNCTIONS[name](u)),
+        "saturation": lambda limit: bd.CLIP(-limit, limit)}
     blocks = {name: makers[kind](value) for name, (kind, value, _) in model["blocks"].items()}
     for name, (kind, _, inputs) in model["blocks"].items():
         for port, source in enumerate(inputs):
@@ -63,13 +79,13 @@ def run_bdsim(model: Mapping[str, Any]) -> list[float]:
     watch = [blocks[name] for name in model["watch"]]
     found = _BDSIM.run(bd, T=model["stop"], max_step=model["stop"] / 50, watch=watch,
                        solver_args={"rtol": TOLERANCE, "atol": TOLERANCE / 1000})
-    return [float(value) for value in found.y[-1]]
+    last = found.y[-1] if len(watch) > 1 or numpy.ndim(found.y[-1]) else [found.y[-1]]
+    return [float(value) for value in numpy.ravel(last)]
 
 
 def respond(system: list[Any], is_sampled: bool, grid: float, count: int) -> list[float]:
     """The step response at so many times, `grid` seconds from each other."""
     import control
-    import numpy
 
     def build(how: str, *parts: Any) -> Any:
         if how in ("series", "parallel", "feedback"):

@@ -90,12 +90,15 @@ def to_diagram(model: Model) -> Diagram:
     """The model in our text form."""
     types = {"constant": ("Constant", "Value"), "gain": ("Gain", "Gain"), "sum": ("Sum", "Inputs"),
              "product": ("Product", ""), "integrator": ("Integrator", "InitialCondition"),
-             "sine": ("Sine Wave", "Frequency"), "sin": ("Trigonometric Function", ""),
-             "square": ("Math Function", "")}
+             "sine": ("Sine Wave", "Frequency"), "sin": ("Trigonometric Function", ""), "abs": ("Abs", ""),
+             "tanh": ("Trigonometric Function", ""), "square": ("Math Function", ""), "saturation": ("Saturation", ""),
+             "delay": ("Unit Delay", "InitialCondition")}
     blocks, wires = {}, []
     for name, (kind, value, inputs) in model["blocks"].items():
         block_type, parameter = types[value if kind == "function" else kind]
         own = {parameter: str(value)} if parameter else {"Operator": value} if kind == "function" else {}
+        own = {"UpperLimit": str(value), "LowerLimit": str(-value)} if kind == "saturation" else own
+        own |= {"SampleTime": "1"} if kind == "delay" else {}
         blocks[name] = DiagramBlock(block_type, own)
         wires += [Wire(End(source, "1"), End(name, str(port))) for port, source in enumerate(inputs, 1)]
     scope = {"Scope": DiagramBlock("Scope", {"NumInputPorts": str(len(model["watch"]))})}

@@ -74,7 +74,7 @@ TARGETS = {
     "engineers": Target(("program of a company", "task with an interface", "proposed property", "counterexample",
                          "tasks of the benchmark", "Structured Text for other tools"), "departments/plc"),
     "diagrams": Target(("text form of a model", "line of a model", "investigation", "program that builds a model",
-                        "saved model"), "departments/simulink"),
+                        "saved model", "value of a parameter", "expression of inputs"), "departments/simulink"),
     "journals": Target(("journal",), "runner"),
     "databases": Target(("pool",), "batch"),
     "companies": Target(("company", "company of 1.x", "changed chain", "settings", "consents", "variables", "template"),
