@@ -127,7 +127,7 @@ FUNCTIONS["sign"] = lambda value: float((value > 0) - (value < 0))
 
 def _element(tree: Tree, inputs: Sequence[str]) -> str:
     number = tree.parts[0].value if tree.parts and tree.parts[0].kind == "number" else 1 if not tree.parts else None
-    if number is None or number != int(number) or not 1 <= number <= len(inputs):
+    if number is None or not 1 <= number <= len(inputs) or number != int(number):
         raise ExpressionFault(f"u has {len(inputs)} elements; write u(1) to u({len(inputs)})")
     return inputs[int(number) - 1]
 
