@@ -29,9 +29,9 @@ TOLERANCE = 1e-4
 KINDS = ("continuous", "algebraic", "switching", "sampled", "vectors")
 REASONS = {
     ("algebraic", "bdsim", "error"): "it refuses every algebraic loop",
-    ("sampled", "pathsim", "differs"): "a delay in a loop, or behind another, is late by a period, or by the order of "
-                                       "the list; the difference equations agree with ours",
-    ("sampled", "bdsim", "error"): "it has no unit delay",
+    ("sampled", "pathsim", "differs"): "the difference equations agree with ours; its delays in loops are known to be "
+                                       "late (findings/), the four were not looked at one by one",
+    ("sampled", "bdsim", "error"): "not asked: it has no unit delay",
     ("vectors", "pathsim", "error"): "its ports are scalars",
 }
 """What a disagreement comes from, by kind of graph, tool and outcome."""
@@ -185,7 +185,8 @@ def tables(study: Mapping[str, Any]) -> str:
     rows = [[kind, GRAPHS, study[kind]["blocks"], *(study[kind]["outcomes"][name].get("same", 0) for name in names)]
             for kind in kinds]
     others = [[kind, peer, f"{outcome} ({number})",
-               study[kind]["errors"].get(peer, "").split("\n")[0][:70] if outcome == "error" else "",
+               study[kind]["errors"].get(peer, "").split("\n")[0][:70]
+               if outcome == "error" and not REASONS.get((kind, peer, outcome), "").startswith("not asked") else "–",
                REASONS.get((kind, peer, outcome), "")]
               for kind in kinds for peer in ("pathsim", "bdsim")
               for outcome, number in sorted(study[kind]["outcomes"][peer].items()) if outcome != "same"]

@@ -285,7 +285,8 @@ def measure_systems() -> dict[str, Any]:
 
 def tables(study: Mapping[str, Any]) -> str:
     """Errors against formulas, orders, and errors of linear systems."""
-    solvers = list(dict.fromkeys(solver for row in study["systems"].values() for solver in row["errors"]))
+    systems = study.get("systems", {})
+    solvers = list(dict.fromkeys(solver for row in systems.values() for solver in row["errors"]))
     return "\n\n".join([
         markdown_table(["model", "greatest error"], [(name, f"{error:.0e}") for name, error in
                                                      study["formulas"].items()]),
@@ -294,7 +295,7 @@ def tables(study: Mapping[str, Any]) -> str:
             for name, row in study["orders"].items()]),
         markdown_table(["linear systems", "number", *solvers], [
             (kind, row["systems"], *(f"{row['errors'][solver]:.0e}" if solver in row["errors"] else "–"
-                                     for solver in solvers)) for kind, row in study["systems"].items()])])
+                                     for solver in solvers)) for kind, row in systems.items()])])
 
 
 STUDY = PartStudy(tables, RESULTS_FOLDER / "simulink_linear.json", DOCS / "simulink.md",

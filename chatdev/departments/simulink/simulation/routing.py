@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from chatdev.departments.simulink.hierarchy import split_path
 from chatdev.departments.simulink.ports import names_of
@@ -180,6 +180,17 @@ def _selector_width(site: Site) -> list[int | None]:
     return [len(site.vector("Indices"))] if "dialog" in how else [site.input_widths[1]]
 
 
+def _picker(site: Site, first: int) -> Callable[[float, Sequence[float]], float]:
+    """What gives the element of a number, of which the lowest is `first`."""
+    def pick(number: float, values: Sequence[float]) -> float:
+        at = int(number) - first if math.isfinite(number) else -1
+        if not 0 <= at < len(values):
+            raise SimulationFailed(f"{site.name!r} is asked for element {number:g} of {len(values)}", [site.name])
+        return values[at]
+
+    return pick
+
+
 @kernel("selector", _selector_width)
 def _selector(site: Site) -> None:
     how, first = site.text("IndexOptions"), 0 if site.text("IndexMode").startswith("Zero") else 1
@@ -187,13 +198,7 @@ def _selector(site: Site) -> None:
     if site.text("NumberOfDimensions") != "1" or how == "Starting and ending indices (port)":
         raise site.fault(f"{how} in {site.text('NumberOfDimensions')} dimensions is not simulated")
     if "port" in how:
-        def pick(number: float, values: Sequence[float]) -> float:
-            at = int(number) - first if math.isfinite(number) else -1
-            if not 0 <= at < len(values):
-                raise SimulationFailed(f"{site.name!r} is asked for element {number:g} of {len(values)}", [site.name])
-            return values[at]
-
-        name, everything = site.thing(pick), f"({', '.join(inputs)},)"
+        name, everything = site.thing(_picker(site, first)), f"({', '.join(inputs)},)"
         places = site.u(1) if how.startswith("Index") else [f"{site.scalar(1)} + {n}" for n in range(site.width)]
         site.put(f"{name}({place}, {everything})" for place in places)
         return
