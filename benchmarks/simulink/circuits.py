@@ -180,7 +180,8 @@ def measure_kind(kind: str) -> dict[str, Any] | None:
 def tables(study: Mapping[str, Any]) -> str:
     """Errors by kind of network."""
     rows = [(kind, row["networks"], row["elements"], f"{sorted(row['errors'])[len(row['errors']) // 2]:.0e}",
-             f"{max(row['errors']):.0e}", len(row["refused"]), row["slow"]) for kind, row in study.items() if kind in KINDS]
+             f"{max(row['errors']):.0e}", len(row["refused"]), row["slow"])
+            for kind, row in study.items() if kind in KINDS]
     return markdown_table(["networks", "number", "most elements", "median error", "greatest", "refused by ngspice",
                            f"not done in {SECONDS} s here"],
                           rows)
