@@ -21,6 +21,7 @@ from chatdev.departments.simulink.hierarchy import split_path, system_at, with_s
 from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
 from chatdev.departments.simulink.simulation.kernel import MOST_STEPS, InputTable, ModelFault, Rate, SimulationFailed
+from chatdev.departments.simulink.simulation.load_flow import has_load_flow, solve_load_flow
 from chatdev.departments.simulink.simulation.steps import (
     FIXED,
     VARIABLE,
@@ -30,7 +31,8 @@ from chatdev.departments.simulink.simulation.steps import (
     Stateless,
     Stepper,
 )
-from chatdev.departments.simulink.simulation.table import RecordedRows
+from chatdev.departments.simulink.simulation.table import Results as Results
+from chatdev.departments.simulink.simulation.table import Table
 from chatdev.errors import ConfigError
 
 SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
@@ -57,29 +59,6 @@ class Options:
     longest: float | None = None
     rows: int = 1_000_000
     seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """What a simulation gave: `values[row, column]` of the signals `columns` at `times`; two rows have one time where
-    something jumps. `sinks` are the columns of each recording block, `rates` the blocks' sample times, `every` of how
-    many whole steps one was kept, `events` those located."""
-
-    times: Values
-    values: Values
-    columns: tuple[str, ...]
-    sinks: Mapping[str, tuple[str, ...]]
-    rates: Mapping[str, Rate]
-    notes: tuple[str, ...]
-    solver: str
-    steps: int
-    events: int
-    every: int
-    is_whole: bool = True
-
-    def __getitem__(self, column: str) -> Values:
-        """A signal by its name."""
-        return numpy.asarray(self.values[:, self.columns.index(column)])
 
 
 _SOLVERS = {"variablestepauto": "auto", "fixedstepauto": "auto", "variablestepdiscrete": "discrete",
@@ -155,12 +134,24 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
              progress: Callable[[float], None] | None = None, *,
              inputs: Mapping[str, InputTable] | None = None) -> Results:
     """Simulates a model from 0 to `stop`. `settings` change parameters (`Block.Parameter`) or give variables;
-    `progress` is told the time now and then; `inputs` are what In1 blocks get. Raises ModelFault before anything runs,
-    and SimulationFailed."""
+    `progress` is told the time now and then; `inputs` are what In1 blocks get. A three-phase grid has a load flow,
+    which is the same at all times. Raises ModelFault before anything runs, and SimulationFailed."""
+    if has_load_flow(model):
+        return _flow_results(model, _check(options or options_of(model)), settings or {})
     simulation = Simulation(model, options, settings, progress=progress, inputs=inputs)
     simulation.refuse_many_hits()
     simulation.advance(simulation.options.stop)
     return simulation.results()
+
+
+def _flow_results(model: Diagram, options: Options, settings: Mapping[str, str]) -> Results:
+    flow = solve_load_flow(*set_parameters(model, settings))
+    groups = flow.columns()
+    columns = {name: value for group in groups.values() for name, value in group.items()}
+    rows = numpy.array([[*columns.values()]] * 2)
+    return Results(numpy.array([0.0, options.stop]), rows, tuple(columns),
+                   {what: tuple(group) for what, group in groups.items()}, {}, tuple(flow.lines()), "load flow",
+                   flow.rounds, 0, 1)
 
 
 def _check(options: Options) -> Options:
@@ -207,7 +198,7 @@ class Simulation:
                              f"{', '.join(map(repr, names[:8]))}; take ode45", names)
         self._by_hits = self.solver in FIXED or not found.is_continuous
         self._hits = _Hits(found.rates, self._fixed_step(), found)
-        self._table = RecordedRows(len(found.columns), options.rows)
+        self._table = Table(len(found.columns), options.rows)
         self._stepper = self._make_stepper()
         self._steps, self._events, self._looked, self._reached = 0, 0, clock.monotonic(), 0.0
         self._dense, self._blamed = deque[float](maxlen=_DENSE), Counter[str]()

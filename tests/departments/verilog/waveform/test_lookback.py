@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from chatdev.departments.verilog.waveform import vcd
 from chatdev.departments.verilog.waveform.vcd import Malformed, WaveformError
-from chatdev.departments.verilog.waveform.waves import Row, Waves, find_steps, read_steps_before, steps_until, values_before
+from chatdev.departments.verilog.waveform.waves import (
+    Row,
+    Waves,
+    find_steps,
+    read_steps_before,
+    steps_until,
+    values_before,
+)
 
 CODES = {"!": 1, "!!": 4, "\"!": 1, "0": 2, "1!": 8, "$": 1}
 NAMES = {f"tb.n{number}": code for number, code in enumerate(CODES)} | {"tb.u.shared": "!!"}
