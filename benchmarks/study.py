@@ -114,6 +114,30 @@ class KeptStudy(KeptTable):
         print(self.write() if options.pop("write") else self.keep(self.measure(**options)))
 
 
+@dataclass(frozen=True, slots=True)
+class PartStudy(KeptTable):
+    """A study of several parts: each is kept as soon as it is done, and `--resume` keeps those that are there. A part
+    that cannot be measured here returns None, after it has said why, and what is kept of it stays."""
+
+    parts: Mapping[str, Callable[[], Any]]
+
+    def main(self, about: str | None) -> None:
+        """Measure the parts, or only write the page, and print the tables; `about` is the docstring of the module."""
+        parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+        parser.add_argument("--resume", action="store_true", help="keep the parts that were measured before")
+        parser.add_argument("--write", action="store_true", help="only write the page from the results that are kept")
+        options = parser.parse_args()
+        results = self.read()
+        for name, measure in self.parts.items():
+            if options.write or (options.resume and name in results):
+                continue
+            found = measure()
+            if found is not None:
+                results |= {name: found, "machine": machine()}
+                write_results(self.results, results)
+        print(self.write())
+
+
 def markdown_table(columns: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """A table in Markdown; bars within cells become slashes."""
     lines = [columns, ["---"] * len(columns), *rows]

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 import venv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.simulation.solve import Options, simulate
 
-PEERS = ("pathsim==0.27.1", "bdsim==1.4.0")
+PEERS = ("pathsim==0.27.1", "bdsim==1.4.0", "control==0.10.2")
 BLOCKS, STEPS, TIMES, EXACT = 1000, 10_000, 3, 1e-11
 Model = dict[str, Any]
 Block = tuple[str, Any, list[str]]
@@ -90,12 +90,15 @@ def to_diagram(model: Model) -> Diagram:
     """The model in our text form."""
     types = {"constant": ("Constant", "Value"), "gain": ("Gain", "Gain"), "sum": ("Sum", "Inputs"),
              "product": ("Product", ""), "integrator": ("Integrator", "InitialCondition"),
-             "sine": ("Sine Wave", "Frequency"), "sin": ("Trigonometric Function", ""),
-             "square": ("Math Function", "")}
+             "sine": ("Sine Wave", "Frequency"), "sin": ("Trigonometric Function", ""), "abs": ("Abs", ""),
+             "tanh": ("Trigonometric Function", ""), "square": ("Math Function", ""), "saturation": ("Saturation", ""),
+             "delay": ("Unit Delay", "InitialCondition")}
     blocks, wires = {}, []
     for name, (kind, value, inputs) in model["blocks"].items():
         block_type, parameter = types[value if kind == "function" else kind]
         own = {parameter: str(value)} if parameter else {"Operator": value} if kind == "function" else {}
+        own = {"UpperLimit": str(value), "LowerLimit": str(-value)} if kind == "saturation" else own
+        own |= {"SampleTime": "1"} if kind == "delay" else {}
         blocks[name] = DiagramBlock(block_type, own)
         wires += [Wire(End(source, "1"), End(name, str(port))) for port, source in enumerate(inputs, 1)]
     scope = {"Scope": DiagramBlock("Scope", {"NumInputPorts": str(len(model["watch"]))})}
@@ -129,22 +132,23 @@ def _least(model: Diagram, options: Options) -> tuple[float, list[float]]:
     return seconds, values
 
 
-def _ask_peers(python: str) -> Any:
-    script = Path(__file__).with_name("peers.py")
-    done = subprocess.run([python, str(script)], input=json.dumps(MODELS), capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def measure() -> dict[str, Any]:
-    """Seconds and errors of all models, side by side in one run."""
-    python = os.environ.get("PEERS_PYTHON", "")
+def ask_peers(jobs: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """What the peers answer, job by job: see peers.py."""
+    python, script = os.environ.get("PEERS_PYTHON", ""), Path(__file__).with_name("peers.py")
     with tempfile.TemporaryDirectory() as folder:
         if not python:
             venv.create(folder, with_pip=True)
             python = str(Path(folder) / "bin" / "python")
             subprocess.run([python, "-m", "pip", "install", "-q", *PEERS], check=True)
-        peers = _ask_peers(python)
-    rows = {}
+        done = subprocess.run([python, str(script)], input=json.dumps(jobs), capture_output=True, text=True, check=True)
+    answers: list[Any] = json.loads(done.stdout.splitlines()[-1])
+    return answers
+
+
+def measure() -> dict[str, Any]:
+    """Seconds and errors of all models, side by side in one run."""
+    said = ask_peers([{"do": "time", "model": model} for model in MODELS.values()])
+    peers, rows = dict(zip(MODELS, said, strict=True)), dict[str, Any]()
     for name, model in MODELS.items():
         diagram = to_diagram(model)
         seconds, values = _least(diagram, Options(stop=model["stop"], relative=1e-6, absolute=1e-9))
@@ -181,8 +185,8 @@ def tables(study: Mapping[str, Any]) -> str:
     sampled = study["sampled"]
     return "\n\n".join([
         markdown_table(["model", "blocks", "ours (ms)", "error", "pathsim (ms)", "error", "bdsim (ms)", "error"], rows),
-        f"In the median a model takes {medians} ({', '.join(study['peers'])}). {sampled['blocks']:,} sampled blocks × "
-        f"{sampled['steps']:,} steps: {sampled['seconds']:.2f} s, of which the processor works "
+        f"In the median a model takes {medians} ({', '.join(study['peers'][:2])}). {sampled['blocks']:,} sampled "
+        f"blocks × {sampled['steps']:,} steps: {sampled['seconds']:.2f} s, of which the processor works "
         f"{sampled['processor']:.2f} s. Machine: {study['machine']}."])
 
 

@@ -1,10 +1,13 @@
 """Readers of what surrounds a block diagram: the program in a reply, the model that a program has saved, scripts,
-lists, values of inputs, and files of Simulink."""
+lists, values of inputs, expressions in parameters, and files of Simulink."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
+
+import numpy
 
 from benchmarks.simulink.exchange import same
 from chatdev.departments.simulink.catalogue import catalogue
@@ -16,6 +19,13 @@ from chatdev.departments.simulink.files.lists import parse_list
 from chatdev.departments.simulink.files.matlab_script import parse_script
 from chatdev.departments.simulink.files.package import Package
 from chatdev.departments.simulink.saved_model import SavedModel, UnreadableModel
+from chatdev.departments.simulink.simulation.arithmetic import FUNCTIONS, code_of
+from chatdev.departments.simulink.simulation.expressions import (
+    MOST_ELEMENTS,
+    ExpressionFault,
+    parse_expression,
+    value_of,
+)
 from chatdev.departments.simulink.simulation.table import read_inputs
 from chatdev.departments.simulink.views import write_script
 from chatdev.errors import ConfigError
@@ -28,6 +38,11 @@ SAVED = ['{"name": "a", "type": "Gain", "parameters": {}, "position": null}', ",
          '"parameters": {}, "position": null}', '{"name": "a -- b", "type": "Resistor", "parameters": {"R": "1: {#"}, '
          '"position": null}', '], "lines": [', '[["a", "out", "1"], ["b", "in", "1"]]',
          '[["a -> b/1", "", "LConn1"], ["a -- b", "", "RConn1"]]', '[["a", "out", "1"], ["b", "in", "2"]]', "1e9", '"']
+VALUE = ["1", "2.5", "1e400", "1d3", "0x", "pi", "inf", "nan", "K", "eye(9)", "zeros(", "ones(100,100)", "poly(",
+         "conv(", "inv(", "linspace(0,1,", "1:1e5", "K(2)", "[", "]", "(", ")", ";", ",", " ", "\n", "'", ".'", "^",
+         ".^", "^1000", "*", "./", "+", "-", "~", "&&", "<=", ":", "...", "%", "{", "}", "\0", "é", "__import__"]
+FCN = ["u", "u(1)", "u[2]", "u(9)", "u(", "1", "1e400", "pi", "+", "-", "*", "/", "^", "&&", "||", "~", "==", "<", "(",
+       ")", "sin(", "power(", "atan2(", ",", "[", "]", "'", " ", "\n", ":", "__import__", "v1"]
 FRAME = '{"name": "m", "settings": {}, "order": 1, "refused": [], "blocks": [{}]}'
 
 CLASSIC = ["Model {\n", "System {\n", "Block {\n", "}\n", "BlockType Gain\n", "BlockType SubSystem\n", 'Name "a"\n',
@@ -64,6 +79,25 @@ def saved_model(text: str) -> None:
         is_short(error)
         return
     assert Diagram.parse(diagram.text(), "text") == diagram
+
+
+def parameter(text: str) -> None:
+    """An expression is a value of bounded size, or refused."""
+    try:
+        assert value_of(text, {"K": numpy.array([[2.0, 3.0]])}).size <= MOST_ELEMENTS
+    except ExpressionFault as error:
+        is_short(error)
+
+
+def function_of_inputs(text: str) -> None:
+    """An expression of a Fcn block is code that gives a number, or refused."""
+    try:
+        code = code_of(parse_expression(text.replace("u[", "u(").replace("]", ")")), ["v1", "v2"])
+    except ExpressionFault as error:
+        is_short(error)
+        return
+    names = {**FUNCTIONS, "inf": math.inf, "nan": math.nan, "v1": 0.5, "v2": -2.0}
+    assert isinstance(eval(code, {"__builtins__": {"float": float, "bool": bool, "abs": abs}}, names), int | float)
 
 
 SCRIPT = ["new_system(m);\n", "add_block('built-in/Gain', [m '/a'], 'Gain', '2');\n",
@@ -144,4 +178,6 @@ READERS = {"script that builds a model": Reader(script, SCRIPT, ("{}", "m = 'm';
            "program that builds a model": Reader(program, REPLY),
            "saved model": Reader(saved_model, SAVED, (FRAME, "{}")),
            "classic file": Reader(classic_file, CLASSIC, ("{}", "Model {\nSystem {\n{}}\n}\n", GAIN)),
-           "package file": Reader(package_file, PACKAGE, ("{}", MAIN, MAIN.format("<System>{}</System>")))}
+           "package file": Reader(package_file, PACKAGE, ("{}", MAIN, MAIN.format("<System>{}</System>"))),
+           "value of a parameter": Reader(parameter, VALUE, ("{}", "[{}]", "sum({})")),
+           "expression of inputs": Reader(function_of_inputs, FCN, ("{}", "sin({})"))}

@@ -12,6 +12,8 @@ import numpy
 
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Tree
 
+_DEEPEST = 80  # operations of a Fcn block's expression in each other; Python reads parentheses 200 deep
+
 
 def divide(left: float, right: float) -> float:
     """left / right."""
@@ -95,6 +97,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def code_of(tree: Tree, inputs: Sequence[str]) -> str:
     """The code of a Fcn block's expression in `u`, `u(1)`, `u[2]`. Raises ExpressionFault."""
+    if tree.depth > _DEEPEST:
+        raise ExpressionFault(f"it has more than {_DEEPEST} operations in a row; put parts of it in parentheses")
     if tree.kind in ("name", "call") and tree.value == "u":
         return _element(tree, inputs)
     if tree.kind == "number":
@@ -123,7 +127,7 @@ FUNCTIONS["sign"] = lambda value: float((value > 0) - (value < 0))
 
 def _element(tree: Tree, inputs: Sequence[str]) -> str:
     number = tree.parts[0].value if tree.parts and tree.parts[0].kind == "number" else 1 if not tree.parts else None
-    if number is None or number != int(number) or not 1 <= number <= len(inputs):
+    if number is None or not 1 <= number <= len(inputs) or number != int(number):
         raise ExpressionFault(f"u has {len(inputs)} elements; write u(1) to u({len(inputs)})")
     return inputs[int(number) - 1]
 

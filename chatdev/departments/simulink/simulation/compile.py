@@ -6,6 +6,7 @@ What cannot be simulated is refused here, before anything runs, with the names o
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections import deque
@@ -46,6 +47,7 @@ RECORDED = ("scope", "outport", "display", "to_workspace", "xy_graph")
 """Kernels of the blocks whose inputs are results."""
 _OWN = re.compile(r"\b(?:[dx]\d+|again|stop)\b")
 _MOST_VISITS = 1000
+_MOST_CELLS = 3000  # variables of a closure; Python needs time by the square of their number to read it
 _LIBRARIES = (discrete, functions, routing, sources, states, subsystems)
 """Imported so that their kernels are entered."""
 
@@ -82,6 +84,23 @@ class Compiled:
     generators: tuple[Any, ...]
     numbers: Mapping[str, float]
     text: str
+    variables: int
+
+    def memory(self) -> tuple[Any, ...]:
+        """All that the functions remember, copied."""
+        return (*(copy.deepcopy(cell.cell_contents) for cell in self._cells()),
+                *(copy.deepcopy(generator.bit_generator.state) for generator in self.generators))
+
+    def restore(self, memory: Sequence[Any]) -> None:
+        """Make them remember that."""
+        cells = self._cells()
+        for cell, value in zip(cells, memory, strict=False):
+            cell.cell_contents = copy.deepcopy(value)
+        for generator, value in zip(self.generators, memory[len(cells):], strict=True):
+            generator.bit_generator.state = value
+
+    def _cells(self) -> Sequence[Any]:
+        return getattr(self.major, "__closure__", None) or ()
 
 
 def compile_model(model: Diagram, variables: Mapping[str, Values] | None = None, base: float = 0.2,
@@ -142,6 +161,9 @@ class _Compiler:
         self._name_variables()
         for name in sorted(self.sites, key=self._depth, reverse=True):
             self.kernels[name].write(self.sites[name])
+        written = {node.target for node in self.code.nodes}
+        if lost := [site for site in self.sites.values() for output in site.outputs if not written.issuperset(output)]:
+            raise lost[0].fault("its parameters leave an output without a value; correct them")
         return self._assemble()
 
     def _name_variables(self) -> None:
@@ -255,8 +277,10 @@ class _Compiler:
             if found == widths[name]:
                 continue
             visits[name] += 1
-            if visits[name] > _MOST_VISITS or max((width or 0 for width in found), default=0) > MOST_ELEMENTS:
+            if visits[name] > _MOST_VISITS:
                 raise site.fault("the width of its signal grows without end around a loop; take it out of the Mux")
+            if (widest := max((width or 0 for width in found), default=0)) > MOST_ELEMENTS:
+                raise site.fault(f"its signal would have {widest} elements, and at most {MOST_ELEMENTS} are simulated")
             widths[name] = found
             waiting.extend(self.followers[name])
 
@@ -328,7 +352,7 @@ class _Compiler:
             tuple(columns), {name: tuple(row) for name, row in sinks.items()}, tuple(rates),
             {name: site.rate for name, site in self.sites.items()}, tuple(code.events), code.longest_step,
             is_continuous, any(site.network for site in self.sites.values()), tuple(self.notes), code.inputs, code.held,
-            code.generators(), self._numbers(), source)
+            code.generators(), self._numbers(), source, code.elements)
 
     def _numbers(self) -> dict[str, float]:
         return {f"{name}.{parameter}": number for name, site in self.sites.items()
@@ -458,6 +482,8 @@ class _Text:
         self.all_at_once = not is_continuous and len(rates) <= 1 and all(not rate.offset for rate in rates)
         self.kept = [node.target for node in nodes
                      if node.rate == CONSTANT or (node.is_held and not self.all_at_once)]
+        is_small = len(self.kept) + len(code.remembered) < _MOST_CELLS
+        self.scope = "nonlocal" if is_small or code.inputs else "global"  # with inputs, its cells are copied
         self.live = {node.target: node for node in nodes if not node.is_held}
 
     def write(self) -> str:
@@ -467,10 +493,18 @@ class _Text:
             code.derivatives[state] for state in code.states]), *self._minor("margins", [
                 margin for _, margin in code.margins]), *self._minor("peek", self.row, code.left)]
         return "\n".join([
-            "def program():", *(f"    {name} = 0.0" for name in (*self.kept, *self._guesses)),
+            "def program():", f"    {self._share(self._shared())}" if self.scope == "global" else "",
+            *(f"    {name} = 0.0" for name in (*self.kept, *self._guesses)),
             *(f"    {name} = initial[{name!r}]" for name in code.remembered),
             "    first, again, stop, row = True, 0.0, 0.0, ()", *(f"    {line}" for line in bodies),
             "    return major, derivative, margins, peek", ""])
+
+    def _shared(self) -> list[str]:
+        """What is remembered from one whole step to the next."""
+        return [*self.kept, *self.code.remembered, *self._guesses, "first", "again", "stop", "row"]
+
+    def _share(self, names: Iterable[str]) -> str:
+        return f"{self.scope} {', '.join(names)}"
 
     def _unpack(self) -> list[str]:
         return [f"    {''.join(f'{name}, ' for name in self.code.states)} = x"] if self.code.states else []
@@ -484,10 +518,9 @@ class _Text:
                  f"    {at_hits}row = ({_row(self.row)})"]
         for guard, group in self._updates():
             lines += [f"    {guard}" if guard else "", *(f"    {'    ' if guard else ''}{line}" for line in group)]
-        own = [*self.kept, *code.remembered, *self._guesses, "first", "again", "stop", "row"]
         states = "".join(f"{name}, " for name in code.states)
         due = "".join(f", {name}" for name in self.due.values())
-        return [f"def major(t, x, fresh{due}):", f"    nonlocal {', '.join(own)}", *filter(None, lines),
+        return [f"def major(t, x, fresh{due}):", f"    {self._share(self._shared())}", *filter(None, lines),
                 "    first = False", f"    return row, ({states}), again, stop"]
 
     def _updates(self) -> list[tuple[str, list[str]]]:
@@ -512,7 +545,7 @@ class _Text:
         nodes = [node for node in self.nodes if node.target in needed]
         brackets = "()" if name == "peek" else "[]"
         changed = [*self._guesses, *sorted({*_OWN.findall("\n".join(line for _, line in left))})]
-        own = [f"    nonlocal {', '.join(changed)}"] if changed else []
+        own = [f"    {self._share(changed)}"] if changed else []
         lines = [*self._ordered(nodes, reads, is_major=False), *(f"    {line}" for _, line in left)]
         inside = "".join(f"{result}, " for result in results)
         return [f"def {name}(t, x):", *own, *self._unpack(), *lines,
@@ -522,7 +555,7 @@ class _Text:
         lines, last = list[str](), ""
         for group in sort_nodes(nodes, reads):
             rate = group.nodes[0].rate
-            if len({node.rate for node in group.nodes}) > 1:
+            if group.torn and len({node.rate for node in group.nodes}) > 1:
                 blocks = list(dict.fromkeys(node.block for node in group.nodes))
                 raise ModelFault(f"the algebraic loop {' → '.join(map(repr, blocks))} has blocks of different sample "
                                  "times; put a Unit Delay or a Memory into it", blocks)
@@ -545,7 +578,8 @@ class _Text:
         body = [line for node in inner for line in _lines(node, is_major)]
         body += [line for node in torn for line in _lines(node, is_major)[:-1]]
         own = sorted({*_OWN.findall("\n".join(body))}) if is_major else []
-        return [f"def loop({names}):", *(f"    nonlocal {name}" for name in own), *(f"    {line}" for line in body),
+        return [f"def loop({names}):", *(f"    {'nonlocal' if name[0] == 'x' else self.scope} {name}" for name in own),
+                *(f"    {line}" for line in body),
                 f"    return {_row(node.expression for node in torn)}",
                 f"{names} = {_row(guesses)} = solve_loop(loop, ({_row(guesses)}), loops[{len(self.loops) - 1}], t)",
                 *body]

@@ -19,9 +19,9 @@ from chatdev.departments.simulink.simulation.states import (
 
 @kernel("unit_delay", elementwise("InitialCondition"), rate="hits")
 def _unit_delay(site: Site) -> None:
-    initial = site.vector("InitialCondition")
+    initial = site.spread("InitialCondition", site.width)
     for number, u in enumerate(site.u(0, site.width)):
-        value = site.keep(initial[number % len(initial)])
+        value = site.keep(initial[number])
         site.element(0, number, value)
         site.update(f"{value} = {u}")
 
@@ -32,12 +32,12 @@ def _delay(site: Site) -> None:
                              ("ExternalReset", "None"), ("ShowEnablePort", "off")):
         if site.text(parameter) != plain:
             raise site.fault(f"{parameter} {site.text(parameter)} is not simulated; choose {plain}")
-    length, initial = site.whole("DelayLength"), site.vector("InitialCondition")
+    length, initial = site.whole("DelayLength"), site.spread("InitialCondition", site.width)
     for number, u in enumerate(site.u(0, site.width)):
         if length == 0:
             site.element(0, number, u)
             continue
-        line, at = site.keep([initial[number % len(initial)]] * length), site.keep(0)
+        line, at = site.keep([initial[number]] * length), site.keep(0)
         site.element(0, number, f"{line}[{at}]")
         site.update(f"{line}[{at}] = {u}; {at} = ({at} + 1) % {length}")
 
@@ -54,14 +54,14 @@ def _transition_rate(site: Site) -> str:
 @kernel("rate_transition", elementwise("InitialCondition"), rate=_transition_rate, sample_time="OutPortSampleTime")
 def _rate_transition(site: Site) -> None:
     """To a slower rate a hold; to a faster one a delay of one slow sample, as the deterministic transfer is."""
-    initial = site.vector("InitialCondition")
+    initial = site.spread("InitialCondition", site.width)
     slow = site.input_rates[0] if site.input_rates else site.rate
     if not (site.rate.is_discrete and slow.is_discrete and slow.period > site.rate.period):
         site.put(site.u(0, site.width))
         return
     site.rate = slow
     for number, u in enumerate(site.u(0, site.width)):
-        value = site.keep(initial[number % len(initial)])
+        value = site.keep(initial[number])
         site.element(0, number, value)
         site.update(f"{value} = {u}")
 
@@ -84,9 +84,9 @@ def _discrete_integrator(site: Site) -> None:
     step = 1.0 if site.text("IntegratorMethod").startswith("Accumulation") else site.period
     states, decide = begin_lines(site, site.keep)
     initial = [site.code.remembered[state] for state in states]
-    gains, extra = site.vector("gainval"), int(site.is_on("ShowSaturationPort"))
+    gains, extra = site.spread("gainval", site.width), int(site.is_on("ShowSaturationPort"))
     for number, (state, u) in enumerate(zip(states, site.u(0, site.width), strict=True)):
-        gain, y, (low, high) = gains[number % len(gains)] * step, site.outputs[0][number], limits(site, number)
+        gain, y, (low, high) = gains[number] * step, site.outputs[0][number], limits(site, number)
         form = f"min(max({{}}, {low}), {high})" if site.is_on("LimitOutput") else "{}"
         seen = f"{state} + {literal(gain * through)} * {u}" if through else state
         after = f"{y} + {literal(gain * (1 - through))} * {u}" if through < 1 else y
@@ -123,9 +123,9 @@ def _discrete_zero_pole(site: Site) -> None:
 
 @kernel("discrete_first_order", elementwise(), rate="hits")
 def _discrete_first_order(site: Site) -> None:
-    pole, initial = site.number("PoleZ"), site.vector("ICPrevOutput")
+    pole, initial = site.number("PoleZ"), site.spread("ICPrevOutput", site.width)
     for number, u in enumerate(site.u()):
-        value = site.keep(initial[number % len(initial)])
+        value = site.keep(initial[number])
         site.element(0, number, f"{literal(pole)} * {value} + {literal(1 - pole)} * {u}")
         site.update(f"{value} = {site.outputs[0][number]}")
 
@@ -167,18 +167,18 @@ def _sample(site: Site, system: Sequence[numpy.ndarray], initial: Sequence[float
 
 @kernel("discrete_derivative", rate="hits")
 def _discrete_derivative(site: Site) -> None:
-    gain, initial = site.number("gainval") / site.period, site.vector("ICPrevScaledInput")
+    gain, initial = site.number("gainval") / site.period, site.spread("ICPrevScaledInput", site.width)
     for number, u in enumerate(site.u()):
-        value = site.keep(initial[number % len(initial)])
+        value = site.keep(initial[number])
         site.element(0, number, f"{literal(gain)} * {u} - {value}")
         site.update(f"{value} = {literal(gain)} * {u}")
 
 
 @kernel("difference", rate="hits")
 def _difference(site: Site) -> None:
-    initial = site.vector("ICPrevInput")
+    initial = site.spread("ICPrevInput", site.width)
     for number, u in enumerate(site.u()):
-        value = site.keep(initial[number % len(initial)])
+        value = site.keep(initial[number])
         site.element(0, number, f"{u} - {value}")
         site.update(f"{value} = {u}")
 
@@ -186,8 +186,8 @@ def _difference(site: Site) -> None:
 @kernel("tapped_delay", lambda site: [site.whole("NumDelays", 1) + site.is_on("includeCurrent")], rate="hits",
         sample_time="samptime")
 def _tapped_delay(site: Site) -> None:
-    length, initial, u = site.whole("NumDelays", 1), site.vector("vinit"), site.scalar()
-    values = [site.keep(initial[n % len(initial)]) for n in range(length)]
+    length, u = site.whole("NumDelays", 1), site.scalar()
+    values = [site.keep(initial) for initial in site.spread("vinit", length)]
     row = [*values, *([u] if site.is_on("includeCurrent") else [])]
     site.put(row if site.text("DelayOrder") == "Oldest" else row[::-1])
     site.update(f"{', '.join(values)}, = {', '.join([*values[1:], u])},")
@@ -196,9 +196,9 @@ def _tapped_delay(site: Site) -> None:
 def _detect(name: str, condition: str, remembers: str = "{u}") -> None:
     @kernel(name, elementwise("vinit"))
     def _write(site: Site) -> None:
-        initial = site.vector("vinit")
+        initial = site.spread("vinit", site.width)
         for number, u in enumerate(site.u(0, site.width)):
-            value = site.keep(initial[number % len(initial)])
+            value = site.keep(initial[number])
             site.element(0, number, f"1.0 if {condition.format(u=u, before=value)} else 0.0", held=True)
             site.update(f"{value} = {remembers.format(u=u)}")
 

@@ -19,6 +19,7 @@ Values = numpy.ndarray[Any, numpy.dtype[Any]]
 """A matrix, as every value of MATLAB is; a number has one row and one column."""
 MOST_ELEMENTS = 10_000
 _LONGEST, _DEEPEST = 20_000, 60  # characters of a text; parentheses and brackets in each other
+_MOST_IN_A_ROW, _MOST_WORK = 300, 50_000_000  # operations without parentheses; steps of the functions that take many
 _TOKEN = re.compile(r"""
     (?P<number>(?:\d+(?:\.(?![*/^'])\d*)?|\.\d+)(?:[eEdD][+-]?\d+)?)
   | (?P<name>[A-Za-z]\w*)
@@ -54,6 +55,16 @@ class Tree:
     kind: str
     value: Any = None
     parts: tuple[Tree, ...] = ()
+    depth: int = 1
+
+    @classmethod
+    def of(cls, kind: str, value: Any = None, *parts: Tree) -> Tree:
+        """With the depth of its parts. Raises ExpressionFault where that is too great."""
+        depth = 1 + max((part.depth for part in parts), default=0)
+        if depth > _MOST_IN_A_ROW:
+            raise ExpressionFault(f"it has more than {_MOST_IN_A_ROW} operations in a row; put parts of it in "
+                                  "parentheses")
+        return cls(kind, value, parts, depth)
 
 
 def value_of(text: str, variables: Mapping[str, Values] | None = None) -> Values:
@@ -127,15 +138,15 @@ class _Parser:
         while not self._is_next_element() and (operator := self._take(*_LEVELS[level])):
             right = self._level(level + 1)
             if operator == ":" and left.kind == ":" and len(left.parts) == 2:
-                left = Tree(":", None, (*left.parts, right))
+                left = Tree.of(":", None, *left.parts, right)
             else:
-                left = Tree(operator, None, (left, right))
+                left = Tree.of(operator, None, left, right)
         return left
 
     def _unary(self) -> Tree:
         self._deepen()
         if operator := self._take("-", "+", "~", "!"):
-            tree = Tree("unary", "~" if operator == "!" else operator, (self._unary(),))
+            tree = Tree.of("unary", "~" if operator == "!" else operator, self._unary())
         else:
             tree = self._power()
         self._depth -= 1
@@ -146,7 +157,7 @@ class _Parser:
         while not self._is_next_element() and (operator := self._take("^", ".^")):
             sign = self._take("-", "+")
             right = self._atom()
-            left = Tree(operator, None, (left, Tree("unary", sign, (right,)) if sign else right))
+            left = Tree.of(operator, None, left, Tree.of("unary", sign, right) if sign else right)
         return left
 
     def _atom(self) -> Tree:
@@ -157,7 +168,7 @@ class _Parser:
         elif kind == "name":
             self._at += 1
             is_call = self._at < len(self._tokens) and self._tokens[self._at][1] == "("
-            tree = Tree("call", token, tuple(self._arguments())) if is_call else Tree("name", token)
+            tree = Tree.of("call", token, *self._arguments()) if is_call else Tree("name", token)
         elif self._take("("):
             self._brackets.append("(")
             tree = self._level(0)
@@ -168,7 +179,7 @@ class _Parser:
             raise ExpressionFault(f"{self._text[:60]!r} has {token!r} where a number or a name should be")
         while self._at < len(self._tokens) and self._tokens[self._at][1] in ("'", ".'"):
             self._at += 1
-            tree = Tree("transpose", None, (tree,))
+            tree = Tree.of("transpose", None, tree)
         return tree
 
     def _arguments(self) -> list[Tree]:
@@ -191,7 +202,7 @@ class _Parser:
                 rows[-1].append(self._level(0))
         self._close("]")
         self._depth -= 1
-        return Tree("matrix", None, tuple(Tree("row", None, tuple(row)) for row in rows if row))
+        return Tree.of("matrix", None, *(Tree.of("row", None, *row) for row in rows if row))
 
     def _close(self, bracket: str) -> None:
         if not self._take(bracket):
@@ -217,7 +228,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
 
 class _Evaluator:
     def __init__(self, variables: Mapping[str, Values]) -> None:
-        self._variables = variables
+        self._variables, self._work = variables, 0
 
     def value(self, tree: Tree) -> Values:
         """The value of a tree, of at most MOST_ELEMENTS."""
@@ -268,6 +279,9 @@ class _Evaluator:
         if name in _PAIRWISE and len(given) == 2:
             return _pairwise(_PAIRWISE[name], given[0], given[1])
         if name in _OTHERS and given:
+            self._work += _WORK[name](given) if name in _WORK else 0
+            if self._work > _MOST_WORK:
+                raise ExpressionFault(f"{name} takes too long with so many values; write the numbers")
             try:
                 return numpy.atleast_2d(numpy.asarray(_OTHERS[name](*given), dtype=float))
             except (TypeError, ValueError, OverflowError, numpy.linalg.LinAlgError) as error:
@@ -297,6 +311,12 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "max": _extreme(numpy.max, numpy.maximum), "min": _extreme(numpy.min, numpy.minimum),
     "poly": lambda roots: numpy.real(numpy.poly(roots.ravel())), "inv": numpy.linalg.inv,
 }
+
+
+_WORK: dict[str, Callable[[Sequence[Values]], int]] = {
+    "conv": lambda given: given[0].size * given[-1].size, "poly": lambda given: given[0].size**2,
+    "inv": lambda given: given[0].shape[0]**3}
+"""About how many steps a function takes, of those that take more than values have elements."""
 
 
 def _pairwise(operate: Callable[[Values, Values], Values], left: Values, right: Values) -> Values:

@@ -139,9 +139,17 @@ def _sign(site: Site) -> None:
         site.element(0, number, f"float({mode})", decide)
 
 
+def bounds(site: Site, low: str, high: str) -> tuple[list[str], list[str]]:
+    """Two parameters as literals, of which no lower one is above the upper one."""
+    if any(lower > upper for lower, upper in zip(*(site.spread(name, site.width, may_be_infinite=True)
+                                                   for name in (low, high)), strict=True)):
+        raise site.fault(f"{low} is above {high}; exchange them")
+    return site.each(low, site.width), site.each(high, site.width)
+
+
 @kernel("saturation", elementwise("UpperLimit", "LowerLimit"))
 def _saturation(site: Site) -> None:
-    _limit(site, site.u(0, site.width), site.each("LowerLimit", site.width), site.each("UpperLimit", site.width))
+    _limit(site, site.u(0, site.width), *bounds(site, "LowerLimit", "UpperLimit"))
 
 
 @kernel("saturation_dynamic")
@@ -161,7 +169,7 @@ def _limit(site: Site, inputs: Sequence[str], lows: Sequence[str], highs: Sequen
 
 @kernel("dead_zone", elementwise("LowerValue", "UpperValue"))
 def _dead_zone(site: Site) -> None:
-    _cut(site, site.u(0, site.width), site.each("LowerValue", site.width), site.each("UpperValue", site.width))
+    _cut(site, site.u(0, site.width), *bounds(site, "LowerValue", "UpperValue"))
 
 
 @kernel("dead_zone_dynamic")
@@ -208,6 +216,8 @@ def _relational(site: Site) -> None:
     if operator in ("isInf", "isNaN", "isFinite"):
         site.put(f"float({operator.lower()}({u}))" for u in site.u())
         return
+    if len(site.inputs) != 2:
+        raise site.fault(f"{operator!r} is no relation; it is one of {', '.join(_RELATIONS)}")
     for number, (left, right) in enumerate(zip(*site.wide(), strict=True)):
         holds, decide = relate(site, left, operator, right)
         site.element(0, number, f"1.0 if {holds} else 0.0", decide)

@@ -25,8 +25,8 @@ from chatdev.errors import ChatDevError, ConfigError
 _VARIABLE = re.compile(r"\bv\d+\b")
 _FIRST = re.compile(r"\bfirst\b")
 _IN_CHUNKS = 40  # terms of an expression, so that none is nested too deep
-MOST_ELEMENTS = 100_000
-"""Of all signals of a model; more are refused."""
+MOST_ELEMENTS, MOST_STEPS, MOST_STATES = 100_000, 20_000_000, 2000
+"""Elements of all signals of a model, steps of a simulation, and states of one transfer function; more are refused."""
 
 
 class ModelFault(ConfigError):
@@ -254,10 +254,14 @@ class Site:
 
     def each(self, parameter: str, width: int, may_be_infinite: bool = True) -> list[str]:
         """A parameter as literals, one for each of `width` elements."""
+        return [literal(one) for one in self.spread(parameter, width, may_be_infinite)]
+
+    def spread(self, parameter: str, width: int, may_be_infinite: bool = False) -> list[float]:
+        """A parameter's numbers, one for each of `width` elements."""
         found = self.vector(parameter, may_be_infinite)
         if len(found) not in (1, width):
             raise self.fault(f"{parameter} has {len(found)} elements, the signal {width}; give {width} or one")
-        return [literal(one) for one in (found if len(found) == width else found * width)]
+        return found if len(found) == width else found * width
 
     @property
     def width(self) -> int:
@@ -291,6 +295,8 @@ class Site:
 
     def u(self, port: int = 0, width: int | None = None) -> tuple[str, ...]:
         """The variables of an input (from 0), a scalar as often as `width` asks for."""
+        if port >= len(self.inputs):
+            raise self.fault(f"it has {len(self.inputs)} inputs, and its parameters ask for more; correct them")
         found = self.inputs[port]
         if width is None or len(found) == width:
             return found
@@ -380,8 +386,11 @@ class Site:
         self.code.objects[name] = value
         return name
 
-    def jump_at(self, events: TimeEvents) -> None:
-        """Stop at these instants."""
+    def jump_at(self, events: TimeEvents, every: float = math.inf) -> None:
+        """Stop at these instants, which come `every` so many seconds."""
+        if self.code.span > MOST_STEPS * every:
+            raise self.fault(f"it asks for a step every {every:g} s, which makes {self.code.span / every:.1g} steps, "
+                             f"and at most {MOST_STEPS:,} are made; give a longer time, or a shorter stop time")
         self.code.events.append(events)
 
     def total(self, terms: Sequence[str], operator: str = "+") -> str:

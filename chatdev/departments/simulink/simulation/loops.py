@@ -34,11 +34,13 @@ def sort_nodes(nodes: Sequence[Node], reads: Mapping[str, set[str]]) -> Iterator
     parts = networkx.condensation(graph)
     members = {part: sorted(parts.nodes[part]["members"]) for part in parts}
     waits = dict(parts.in_degree())
-    ready: dict[Rate, list[tuple[int, int]]] = defaultdict(list)
+    numbers: dict[Rate, int] = {}
+    rates = [numbers.setdefault(node.rate, len(numbers)) for node in nodes]
+    ready: dict[int, list[tuple[int, int]]] = defaultdict(list)
 
     def push(part: int) -> None:
         first = members[part][0]
-        heapq.heappush(ready[nodes[first].rate], (first, part))
+        heapq.heappush(ready[rates[first]], (first, part))
 
     for part in parts:
         if not waits[part]:

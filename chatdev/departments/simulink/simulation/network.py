@@ -21,7 +21,15 @@ import numpy
 from chatdev.departments.simulink.diagram import Diagram, End
 from chatdev.departments.simulink.parts import Part
 from chatdev.departments.simulink.simulation.expressions import Values
-from chatdev.departments.simulink.simulation.kernel import ModelFault, Node, Site, kernel, literal, scalars
+from chatdev.departments.simulink.simulation.kernel import (
+    ModelFault,
+    Node,
+    SimulationFailed,
+    Site,
+    kernel,
+    literal,
+    scalars,
+)
 from chatdev.departments.simulink.simulation.states import combine
 
 _PREFIXES = {"": 1.0, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
@@ -136,7 +144,8 @@ class Network:
             if not size > 0:
                 return mode
             mode ^= 1 << number
-        raise ValueError(f"the diodes and switches of the network of {self.parts[0].name!r} do not settle")
+        blocks = [branch.block for branch in self._modes]
+        raise SimulationFailed(f"the diodes and switches {', '.join(map(repr, blocks[:5]))} do not settle", blocks)
 
     def _solve(self, mode: int) -> Values:
         """Rows for outputs, derivatives and modes; columns for states and sources."""

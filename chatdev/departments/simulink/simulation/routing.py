@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from chatdev.departments.simulink.hierarchy import split_path
 from chatdev.departments.simulink.ports import names_of
 from chatdev.departments.simulink.simulation.functions import relate
-from chatdev.departments.simulink.simulation.kernel import Site, kernel
+from chatdev.departments.simulink.simulation.kernel import SimulationFailed, Site, kernel
 
 
 @kernel("identity")
@@ -67,7 +67,7 @@ def _multiport_switch(site: Site) -> None:
         if 0 <= number < len(numbered):
             return values[number]
         if is_strict:
-            raise ValueError(f"the control of {site.name!r} is {control:g}, and it has no such port")
+            raise SimulationFailed(f"the control of {site.name!r} is {control:g}, and it has no such port", [site.name])
         return values[-1]
 
     name = site.thing(pick)
@@ -165,13 +165,30 @@ def _bus_selector(site: Site) -> None:
         site.put(elements, port)
 
 
+_CHOICES = ("Select all", "Index vector (dialog)", "Index vector (port)", "Starting index (dialog)",
+            "Starting index (port)", "Starting and ending indices (port)")
+
+
 def _selector_width(site: Site) -> list[int | None]:
     how = site.text("IndexOptions")
+    if how not in _CHOICES:
+        raise site.fault(f"IndexOptions is {how!r}; it is one of {', '.join(_CHOICES)}")
     if how == "Select all":
         return [site.input_widths[0]]
     if how.startswith("Starting"):
         return [site.whole("OutputSizes", 1)]
     return [len(site.vector("Indices"))] if "dialog" in how else [site.input_widths[1]]
+
+
+def _picker(site: Site, first: int) -> Callable[[float, Sequence[float]], float]:
+    """What gives the element of a number, of which the lowest is `first`."""
+    def pick(number: float, values: Sequence[float]) -> float:
+        at = int(number) - first if math.isfinite(number) else -1
+        if not 0 <= at < len(values):
+            raise SimulationFailed(f"{site.name!r} is asked for element {number:g} of {len(values)}", [site.name])
+        return values[at]
+
+    return pick
 
 
 @kernel("selector", _selector_width)
@@ -181,13 +198,7 @@ def _selector(site: Site) -> None:
     if site.text("NumberOfDimensions") != "1" or how == "Starting and ending indices (port)":
         raise site.fault(f"{how} in {site.text('NumberOfDimensions')} dimensions is not simulated")
     if "port" in how:
-        def pick(number: float, values: Sequence[float]) -> float:
-            at = int(number) - first
-            if not 0 <= at < len(values):
-                raise ValueError(f"{site.name!r} is asked for element {number:g} of {len(values)}")
-            return values[at]
-
-        name, everything = site.thing(pick), f"({', '.join(inputs)},)"
+        name, everything = site.thing(_picker(site, first)), f"({', '.join(inputs)},)"
         places = site.u(1) if how.startswith("Index") else [f"{site.scalar(1)} + {n}" for n in range(site.width)]
         site.put(f"{name}({place}, {everything})" for place in places)
         return

@@ -6,7 +6,6 @@ at one instant is one batch. Hits are counted by integers.
 
 from __future__ import annotations
 
-import copy
 import math
 import time as clock
 from collections import Counter, deque
@@ -21,7 +20,7 @@ from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.hierarchy import split_path, system_at, with_system
 from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
-from chatdev.departments.simulink.simulation.kernel import InputTable, ModelFault, Rate, SimulationFailed
+from chatdev.departments.simulink.simulation.kernel import MOST_STEPS, InputTable, ModelFault, Rate, SimulationFailed
 from chatdev.departments.simulink.simulation.load_flow import has_load_flow, solve_load_flow
 from chatdev.departments.simulink.simulation.steps import (
     FIXED,
@@ -38,8 +37,9 @@ from chatdev.errors import ConfigError
 
 SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
 _SAME = 1e-12  # of a time, within which two instants are one
-_MOST_STEPS, _MOST_EVENTS, _MOST_PASSES = 20_000_000, 1_000_000, 100
-_SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
+_MOST_EVENTS, _MOST_PASSES = 1_000_000, 100
+_SLOW, _WATCHED, _COSTLY = 1e-6, 65536, 100  # of the whole time, which so many steps of so many variables must go on
+_SHORTEST, _LONGEST = 1e-250, 1e250  # seconds that are simulated
 _DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
 _PARTS = 50  # of the whole time, into which steps divide it at least
 _GETS_ON = 1e-3  # of the whole time, which a simulation must have behind it when its seconds are over
@@ -139,6 +139,7 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
     if has_load_flow(model):
         return _flow_results(model, _check(options or options_of(model)), settings or {})
     simulation = Simulation(model, options, settings, progress=progress, inputs=inputs)
+    simulation.refuse_many_hits()
     simulation.advance(simulation.options.stop)
     return simulation.results()
 
@@ -154,7 +155,7 @@ def _flow_results(model: Diagram, options: Options, settings: Mapping[str, str])
 
 
 def _check(options: Options) -> Options:
-    if not (0 < options.stop < math.inf) or not (0 < options.relative < 1) or options.rows < 2:
+    if not (_SHORTEST < options.stop < _LONGEST) or not (0 < options.relative < 1) or options.rows < 2:
         raise ModelFault(f"stop {options.stop:g} s, relative tolerance {options.relative:g}; give a time above 0 and a "
                          "tolerance between 0 and 1")
     if options.solver not in SOLVERS:
@@ -162,6 +163,9 @@ def _check(options: Options) -> Options:
     for name, value in (("step", options.step), ("longest step", options.longest), ("tolerance", options.absolute)):
         if value is not None and not 0 < value < math.inf:
             raise ModelFault(f"the {name} is {value:g}; give a number above 0")
+    if options.longest and options.stop > MOST_STEPS * options.longest:
+        raise ModelFault(f"steps of {options.longest:g} s at most make more than {MOST_STEPS:,} until "
+                         f"{options.stop:g} s; give a longer one, or a shorter stop time")
     return options
 
 
@@ -181,8 +185,9 @@ class Simulation:
                  inputs: Mapping[str, InputTable] | None = None) -> None:
         self.options = options = _check(options or options_of(model))
         changed, variables = set_parameters(model, settings or {})
-        self.model = found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop,
-                                           inputs)
+        with numpy.errstate(all="ignore"):
+            self.model = found = compile_model(changed, variables, options.step or options.stop / _PARTS, options.stop,
+                                               inputs)
         self._progress = progress
         self.solver = options.solver
         if self.solver == "auto":
@@ -197,6 +202,7 @@ class Simulation:
         self._stepper = self._make_stepper()
         self._steps, self._events, self._looked, self._reached = 0, 0, clock.monotonic(), 0.0
         self._dense, self._blamed = deque[float](maxlen=_DENSE), Counter[str]()
+        self._watched = max(_WATCHED // (1 + found.variables // _COSTLY), 256)
         self._none_due = (False,) * len(found.rates)
         self._before: _Instant | None = None
         self._state: State = found.initial
@@ -212,6 +218,19 @@ class Simulation:
         if self.options.step is not None or not rates:
             return exact(self.options.step or self.options.stop / _PARTS)
         return _common_part(rates)
+
+    def refuse_many_hits(self) -> None:
+        """Raises ModelFault where the sample times alone make more steps than are made until `stop`."""
+        step, stop = self._hits.fixed_step, self.options.stop
+        rates = [Rate(step)] if step else [*self.model.rates]
+        if sum(Fraction(stop) / rate.period for rate in rates) > MOST_STEPS:
+            worst = min(rates)
+            names = [name for name, rate in self.model.block_rates.items()
+                     if rate == worst or (step and rate.is_discrete)]
+            of = f" (for {', '.join(map(repr, names[:5]))})" if names else ""
+            raise ModelFault(
+                f"{'the step' if step else 'the sample time'}, {float(worst.period):g} s{of}, makes more than "
+                f"{MOST_STEPS:,} steps until {stop:g} s; give a longer one, or a shorter stop time", names)
 
     def _make_stepper(self) -> Stepper:
         if not self.model.initial:
@@ -238,7 +257,7 @@ class Simulation:
                     self.time = to
         except _TimeIsUp:
             self.is_over, self._is_whole = True, False
-        except ValueError as error:
+        except (ArithmeticError, ValueError, IndexError) as error:
             raise SimulationFailed(f"{error}; it was seen after {max(self._last, 0):g} s") from None
 
     def results(self) -> Results:
@@ -271,29 +290,33 @@ class Simulation:
     def _keep(self, due: Sequence[bool]) -> None:
         """Remembers how all was before a whole step, if inputs can make it another one afterwards."""
         if self.model.inputs:
-            self._before = _Instant(self._last, self._state, tuple(due), _memory(self.model))
+            self._before = _Instant(self._last, self._state, tuple(due), self.model.memory())
 
     def _do_anew(self) -> None:
         """The last whole step, as the inputs are others now."""
         if self._before is None or self._last != self.time:
             return
         before = self._before
-        _restore(self.model, before.memory)
+        self.model.restore(before.memory)
         self._state, self.is_over = self._whole_step(self.time, before.state, before.due, None, is_needed=True)
         self._stepper.restart()
 
-    def _count_step(self, time: float) -> None:
+    def _count_step(self, time: float, state: State) -> None:
         self._steps += 1
-        if self._steps & 65535 == 0:
+        if self._steps % self._watched == 0:
             if time - self._reached < _SLOW * self.options.stop:
+                names = self._suspects(time, state)
                 raise SimulationFailed(
-                    f"the solver's steps become too short: 65536 have brought it from {self._reached:g} to {time:g} s; "
-                    "the model is stiff, or its signals are noise", (), time)
+                    f"the solver's steps become too short: {self._watched} have brought it from {self._reached:g} to "
+                    f"{time:g} s of {self.options.stop:g} s, for {', '.join(map(repr, names))}; the model is stiff "
+                    "(take ode15s), or its signals are noise", names, time)
             self._reached = time
         if self._steps & 1023 == 0:
-            if self._steps > _MOST_STEPS:
-                raise SimulationFailed(f"more than {_MOST_STEPS} steps have brought it to {time:g} s; give a shorter "
-                                       "stop time, or take --solver ode15s", (), time)
+            if self._steps > MOST_STEPS:
+                names = self._suspects(time, state)
+                raise SimulationFailed(f"more than {MOST_STEPS} steps have brought it to {time:g} s, for "
+                                       f"{', '.join(map(repr, names))}; give a shorter stop time, or take --solver "
+                                       "ode15s", names, time)
             if self._progress and clock.monotonic() - self._looked > 0.5:
                 self._looked = clock.monotonic()
                 self._progress(time)
@@ -315,6 +338,14 @@ class Simulation:
             f"it does not get on: {seconds:g} s of a processor have brought it to {time:.4g} of {stop:g} s{by}; take "
             "out what switches so fast, give larger sample times, or simulate a shorter time", names, time)
 
+    def _suspects(self, time: float, state: State) -> list[str]:
+        """The blocks whose events come most often, else the one whose state changes fastest for its size."""
+        if self._blamed.total() > self._steps / 4 or not state:
+            return [name for name, _ in self._blamed.most_common(3)]
+        speeds = [abs(slope) / (abs(value) + 1e-6)
+                  for slope, value in zip(self.model.derivative(time, state), state, strict=True)]
+        return [self.model.state_blocks[max(range(len(speeds)), key=speeds.__getitem__)]]
+
     # steps of given length: sampled models, and fixed-step solvers
 
     def _run_hits(self, to: float) -> None:
@@ -334,7 +365,7 @@ class Simulation:
             if again:
                 row, states, _, stop = major(time, states, False, *self._none_due)
             add(time, row)
-            self._count_step(time)
+            self._count_step(time, states)
             if stop:
                 self.is_over = True
                 break
@@ -413,7 +444,7 @@ class Simulation:
                 raise SimulationFailed(f"the blocks do not come to rest at {time:g} s", (), time)
             row, states, again, stop = major(time, states, False, *self._none_due)
             self._table.add(time, row, is_needed=True)
-        self._count_step(time)
+        self._count_step(time, states)
         self.row = row
         return (state if states == tuple(state) else states), bool(stop)
 
@@ -489,31 +520,13 @@ class _Instant(NamedTuple):
     memory: tuple[Any, ...]
 
 
-def _memory(model: Compiled) -> tuple[Any, ...]:
-    """All that the model's functions remember, copied."""
-    return (*(copy.deepcopy(cell.cell_contents) for cell in _cells(model)),
-            *(copy.deepcopy(generator.bit_generator.state) for generator in model.generators))
-
-
-def _restore(model: Compiled, memory: Sequence[Any]) -> None:
-    cells = _cells(model)
-    for cell, value in zip(cells, memory, strict=False):
-        cell.cell_contents = copy.deepcopy(value)
-    for generator, value in zip(model.generators, memory[len(cells):], strict=True):
-        generator.bit_generator.state = value
-
-
-def _cells(model: Compiled) -> Sequence[Any]:
-    return getattr(model.major, "__closure__", None) or ()
-
-
 class _Hits:
     """The sample hits of all rates, counted in whole ticks."""
 
     def __init__(self, rates: Sequence[Rate], step: Fraction | None, model: Compiled) -> None:
         parts = [part for rate in rates for part in (rate.period, rate.offset) if part]
         self._tick = step or (_common_part(parts) if parts else Fraction(0))
-        self._is_fixed = step is not None
+        self.fixed_step = step
         if step is not None:
             for rate in rates:
                 if rate.period % step or rate.offset % step:
@@ -548,7 +561,7 @@ class _Hits:
         """The times of all whole steps behind `since` (below 0: from the start on) with the rates that are due; 0 and
         `stop` belong to them where steps are not fixed."""
         end = math.floor(exact(stop) / self._tick * (1 + Fraction(1, 10**12))) if self._tick else 0
-        if self._is_fixed:
+        if self.fixed_step:
             for tick in range(self._done + 1, end + 1):
                 self._done = tick
                 yield self.time(tick), self._take(tick)

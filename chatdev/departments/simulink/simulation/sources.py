@@ -43,6 +43,11 @@ class Cycle:
     def __init__(self, period: float, marks: Sequence[float], start: float = 0.0) -> None:
         self.period, self.marks, self.start = period, sorted({0.0, *marks}), start
 
+    @property
+    def gap(self) -> float:
+        """The seconds from mark to mark, on average."""
+        return self.period / len(self.marks)
+
     def number(self, time: float) -> int:
         """Which period a time is in; -1 before the first."""
         since = time - self.start
@@ -75,10 +80,10 @@ def _ground(site: Site) -> None:
 
 @kernel("step", elementwise("Time", "Before", "After"), rate="source")
 def _step(site: Site) -> None:
-    times = site.vector("Time", may_be_infinite=True)
+    times = site.spread("Time", site.width, may_be_infinite=True)
     for number, (before, after) in enumerate(zip(site.each("Before", site.width), site.each("After", site.width),
                                                  strict=True)):
-        time = times[number % len(times)]
+        time = times[number]
         site.element(0, number, f"{after} if {is_reached('t', time)} else {before}", held=True)
     if site.is_continuous:
         site.jump_at(Instants([time for time in times if math.isfinite(time)]))
@@ -86,10 +91,10 @@ def _step(site: Site) -> None:
 
 @kernel("ramp", elementwise("slope", "start", "InitialOutput"), rate="continuous")
 def _ramp(site: Site) -> None:
-    starts = site.vector("start")
+    starts = site.spread("start", site.width)
     for number, (slope, first) in enumerate(zip(site.each("slope", site.width), site.each("InitialOutput", site.width),
                                                 strict=True)):
-        start, is_on = starts[number % len(starts)], site.keep()
+        start, is_on = starts[number], site.keep()
         site.element(0, number, f"{first} + {slope} * (t - {literal(start)}) if {is_on} else {first}",
                      [f"{is_on} = {is_reached('t', start)}"])
     site.jump_at(Instants(starts))
@@ -137,7 +142,7 @@ def _pulse_generator(site: Site) -> None:
     name = site.thing(cycle)
     site.put([f"{literal(amplitude)} if {name}.number(t) >= 0 and {name}.phase(t) < {literal(width)} else 0.0"],
              held=True)
-    site.jump_at(cycle)
+    site.jump_at(cycle, cycle.gap)
 
 
 @kernel("signal_generator", elementwise("Amplitude", "Frequency"), rate="continuous")
@@ -146,9 +151,9 @@ def _signal_generator(site: Site) -> None:
     if site.inputs or form not in ("sine", "square", "sawtooth"):
         raise site.fault(f"{form} with {site.text('TimeSource')} is not simulated; choose sine, square or sawtooth "
                          "of simulation time")
-    frequencies = site.vector("Frequency")
+    frequencies = site.spread("Frequency", site.width)
     for number, amplitude in enumerate(site.each("Amplitude", site.width)):
-        turns = frequencies[number % len(frequencies)] / (1 if hertz else 2 * math.pi)
+        turns = frequencies[number] / (1 if hertz else 2 * math.pi)
         if form == "sine":
             site.element(0, number, f"{amplitude} * sin({literal(2 * math.pi * turns)} * t)")
             continue
@@ -156,7 +161,7 @@ def _signal_generator(site: Site) -> None:
             raise site.fault("Frequency is not above 0; give a positive number")
         cycle = Cycle(1 / turns, [0.5 / turns])
         name, since = site.thing(cycle), site.keep()
-        site.jump_at(cycle)
+        site.jump_at(cycle, cycle.gap)
         if form == "square":
             site.element(0, number, f"{amplitude} if {name}.phase(t) < {literal(0.5 / turns)} else -{amplitude}",
                          held=True)
@@ -187,7 +192,7 @@ def _repeating_sequence(site: Site) -> None:
         return cycle.number(time) * cycle.period + times[left], values[left], slope
 
     _follow(site, 0, piece)
-    site.jump_at(cycle)
+    site.jump_at(cycle, cycle.gap)
 
 
 def _follow(site: Site, number: int, piece: Callable[[float], Piece]) -> None:
@@ -208,15 +213,17 @@ def _digital_clock(site: Site) -> None:
 
 @kernel("random_number", elementwise("Mean", "Variance"), rate="hits")
 def _random_number(site: Site) -> None:
-    variances, means = site.vector("Variance"), site.each("Mean", site.width)
-    _draw(site, "Seed", [f"{mean} + {literal(math.sqrt(max(variances[n % len(variances)], 0.0)))} * {{g}}.normal()"
+    variances, means = site.spread("Variance", site.width), site.each("Mean", site.width)
+    _draw(site, "Seed", [f"{mean} + {literal(math.sqrt(max(variances[n], 0.0)))} * {{g}}.normal()"
                          for n, mean in enumerate(means)])
 
 
 @kernel("uniform_random_number", elementwise("Minimum", "Maximum"), rate="hits")
 def _uniform_random_number(site: Site) -> None:
-    _draw(site, "Seed", [f"{{g}}.uniform({low}, {high})" for low, high in zip(
-        site.each("Minimum", site.width), site.each("Maximum", site.width), strict=True)])
+    ranges = [*zip(site.spread("Minimum", site.width), site.spread("Maximum", site.width), strict=True)]
+    if not all(0 <= high - low < math.inf for low, high in ranges):
+        raise site.fault("Minimum is above Maximum, or too far from it; give a range")
+    _draw(site, "Seed", [f"{{g}}.uniform({literal(low)}, {literal(high)})" for low, high in ranges])
 
 
 @kernel("white_noise", elementwise("Cov"), rate="hits", sample_time="Ts")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy
 
 from chatdev.departments.simulink.simulation.expressions import Values
-from chatdev.departments.simulink.simulation.kernel import Site, elementwise, kernel, literal, scalars
+from chatdev.departments.simulink.simulation.kernel import MOST_STATES, Site, elementwise, kernel, literal, scalars
 
 
 def edge_condition(reset: str, now: str, before: str) -> str:
@@ -37,8 +37,8 @@ def begin_lines(site: Site, new: Callable[[float], str]) -> tuple[list[str], lis
     """The stores of an integrator, made by `new`, and what puts its initial values into them."""
     is_external, reset = site.text("InitialConditionSource") == "external", site.text("ExternalReset")
     starts = site.u(len(site.inputs) - 1, site.width) if is_external else site.each("InitialCondition", site.width)
-    initial = [0.0] if is_external else site.vector("InitialCondition")
-    stores = [new(initial[number % len(initial)]) for number in range(site.width)]
+    initial = [0.0] * site.width if is_external else site.spread("InitialCondition", site.width)
+    stores = [new(initial[number]) for number in range(site.width)]
     begin = [f"{store} = {start}" for store, start in zip(stores, starts, strict=True)]
     decide = [f"if first: {'; '.join(begin)}"] if is_external else []
     return stores, decide + (reset_lines(site, reset, 1, begin) if reset != "none" else [])
@@ -145,6 +145,8 @@ def companion(site: Site, numerator: Values, denominator: list[float],
     if numerator.shape[1] > order + 1:
         raise site.fault(f"its numerator is of order {numerator.shape[1] - 1}, its denominator of order {order}; the "
                          "numerator's must not be greater")
+    if order > MOST_STATES:
+        raise site.fault(f"it has {order} states, and at most {MOST_STATES} are simulated in one block")
     below = numpy.array(denominator) / denominator[0]
     above = numpy.hstack([numpy.zeros((numerator.shape[0], order + 1 - numerator.shape[1])),
                           numerator]) / denominator[0]
@@ -246,29 +248,29 @@ class History:
 
 @kernel("transport_delay", elementwise("DelayTime"), rate="continuous")
 def _transport_delay(site: Site) -> None:
-    delays, initial = site.vector("DelayTime"), site.vector("InitialOutput")
+    delays, initial = (site.spread(name, site.width) for name in ("DelayTime", "InitialOutput"))
     if min(delays) < 0:
         raise site.fault("DelayTime is negative; give a time of 0 or more")
     for number, u in enumerate(site.u(0, site.width)):
-        delay = delays[number % len(delays)]
+        delay = delays[number]
         if delay == 0:
             site.element(0, number, u)
             continue
-        history = History(delay, initial[number % len(initial)])
+        history = History(delay, initial[number])
         name = site.thing(history)
         site.element(0, number, f"{name}.at(t)", [f"{name}.start(t)"])
         site.update(f"{name}.push(t, {u})")
         site.leave(u, f"{name}.push(t, {u})")
-        site.jump_at(history)
+        site.jump_at(history, delay)
         site.code.longest_step = min(site.code.longest_step, delay)
 
 
 @kernel("memory", elementwise("InitialCondition"),
         rate=lambda site: "inherit" if site.is_on("InheritSampleTime") else "continuous")
 def _memory(site: Site) -> None:
-    for number, u in enumerate(site.u(0, site.width)):
-        initial = site.vector("InitialCondition")
-        value = site.keep(initial[number % len(initial)])
+    for number, (u, initial) in enumerate(zip(site.u(0, site.width), site.spread("InitialCondition", site.width),
+                                              strict=True)):
+        value = site.keep(initial)
         site.element(0, number, value, held=True)
         site.update(f"{value} = {u}", once=True)
 
@@ -295,9 +297,10 @@ def _rate_limiter_dynamic(site: Site) -> None:
 def _limit_rate(site: Site, inputs: Sequence[str], up: Sequence[str], down: Sequence[str]) -> None:
     """Against what it was at the last whole step; a continuous one begins with its input."""
     time = site.keep(0.0)
-    initial = site.vector("InitialCondition") if "InitialCondition" in site.part.values else [0.0]
+    initial = (site.spread("InitialCondition", site.width) if "InitialCondition" in site.part.values
+               else [0.0] * site.width)
     for number, (u, rise, fall) in enumerate(zip(inputs, up, down, strict=True)):
-        value = site.keep(initial[number % len(initial)])
+        value = site.keep(initial[number])
         since = f"(t - {time})" if site.is_continuous else literal(site.period)
         decide = [f"if first: {value} = {u}"] if site.is_continuous else []
         site.element(0, number, f"min(max({u}, {value} + {fall} * {since}), {value} + {rise} * {since})", decide)
@@ -307,10 +310,10 @@ def _limit_rate(site: Site, inputs: Sequence[str], up: Sequence[str], down: Sequ
 
 @kernel("backlash", elementwise("BacklashWidth"))
 def _backlash(site: Site) -> None:
-    initial = site.vector("InitialOutput")
+    initial = site.spread("InitialOutput", site.width)
     for number, (u, width) in enumerate(zip(site.u(0, site.width), site.each("BacklashWidth", site.width),
                                             strict=True)):
-        value, play = site.keep(initial[number % len(initial)]), f"{width} / 2"
+        value, play = site.keep(initial[number]), f"{width} / 2"
         site.element(0, number, f"min(max({value}, {u} - {play}), {u} + {play})")
         site.update(f"{value} = {site.outputs[0][number]}")
 

@@ -17,6 +17,7 @@ import numpy
 from chatdev.departments.simulink.simulation.kernel import SimulationFailed
 
 Slope = Callable[[float, Sequence[float]], list[float]]
+_LEAST_FIRST = 1e-15  # of the longest step
 _MOST_WRITTEN = 20  # states, up to which a step's sums are written out
 
 
@@ -54,6 +55,15 @@ FIXED = {
 
 
 State = Sequence[float]
+
+
+def refuse_infinite(slopes: Sequence[float], blocks: Sequence[str], time: float) -> None:
+    """Raises SimulationFailed, with its block, where a slope is no finite number."""
+    for slope, block in zip(slopes, blocks, strict=True):
+        if not math.isfinite(slope):
+            raise SimulationFailed(f"the slope of the state of {block!r} is {slope:g} at {time:g} s; look at what "
+                                   "feeds it: a division by 0, a root of what is negative, too large a number",
+                                   [block], time)
 
 
 class Stepper(Protocol):
@@ -119,11 +129,13 @@ class RungeKutta:
             if ratio <= 1:
                 break
             wanted = length * max(0.1, 0.8 * ratio ** (-1 / self._method.order)) if ratio < math.inf else length / 10
+            if ratio == math.inf:
+                refuse_infinite(first, self._blocks, time)
             if wanted < 16 * math.ulp(time) or wanted < 1e-250:
                 raise SimulationFailed(
-                    f"the solver's steps become too short at {time:g} s, for the state of {self._blocks[worst]!r}: it "
-                    "grows without bound, or the model is stiff; look at the signs of its loop, or take ode15s",
-                    [self._blocks[worst]], time)
+                    f"the solver's steps become too short at {time:g} s, for the state of {self._blocks[worst]!r}: "
+                    f"{'its slope is not finite behind that' if ratio == math.inf else 'the model is stiff'}, or it "
+                    "grows without bound; look at the signs of its loop, or take ode15s", [self._blocks[worst]], time)
         grown = length * min(5.0, 0.8 * max(ratio, 1e-10) ** (-1 / self._method.order))
         self._length = max(grown, self._length) if length < 0.999 * wanted else grown
         return bound if length == room else time + length, end
@@ -136,7 +148,7 @@ class RungeKutta:
     def _first_length(self, state: State, first: State, longest: float) -> float:
         speed = max(abs(slope) / max(abs(value), self._floor) for slope, value in zip(first, state, strict=True))
         speed /= 0.8 * self._relative ** (1 / self._method.order)
-        return min(longest, 1 / speed) if speed * longest > 1 else longest
+        return max(min(longest, 1 / speed), _LEAST_FIRST * longest) if speed * longest > 1 else longest
 
     def _ratio(self, start: State, end: State, length: float) -> tuple[float, int]:
         """The error against what is allowed, and the state that has it."""
@@ -221,10 +233,15 @@ class Backward:
         if self._solver is None:
             from scipy.integrate import BDF
 
+            refuse_infinite(self._slope(time, state), self._blocks, time)
             self._solver = BDF(self._slope, time, numpy.array(state), bound, max_step=longest, rtol=self._relative,
                                atol=self._absolute)
         self._solver.t_bound, self._solver.status, self._from = bound, "running", time
-        message = self._solver.step()
+        try:
+            message = self._solver.step()
+        except ValueError:  # of the Jacobian that SciPy factors
+            refuse_infinite(self._slope(time, state), self._blocks, time)
+            self._solver.status, message = "failed", "the slopes around it are not finite"
         if self._solver.status == "failed":
             raise SimulationFailed(f"the solver ode15s finds no step at {time:g} s ({message}); look at the signs of "
                                    f"the loops of {', '.join(map(repr, dict.fromkeys(self._blocks)))}"[:400],
