@@ -78,7 +78,7 @@ class KnownInputs:
 
 def place_inputs(company: CompanyConfig, tools: KnownTools | None) -> dict[str, PlaceInput]:
     """The company's inputs that one of its tools takes as a place, by name."""
-    if tools is None:
+    if tools is None or not company.inputs:
         return {}
     return {name: taken for tool in tools_of(company, tools) for name, taken in tools.tool(tool).places.items()
             if name in company.inputs}

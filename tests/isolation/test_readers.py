@@ -25,7 +25,8 @@ BELOW = {  # what readers stand on: called in the child alone
 BY_CONSENT = {"chatdev/departments/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
 GENERATORS = {  # compile what they generated themselves, of bounded depth
     "chatdev/departments/plc/simulation/machine.py",
-    *(f"chatdev/departments/simulink/simulation/{name}.py" for name in ("compile", "steps")),  # counted names, numbers
+    # counted names, numbers, and in subsystems conditions of at most 500 characters
+    *(f"chatdev/departments/simulink/simulation/{name}.py" for name in ("compile", "steps", "subsystems")),
 }
 DESIGN = "chatdev.departments.verilog.design"
 PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang",

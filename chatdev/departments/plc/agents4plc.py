@@ -14,7 +14,8 @@ from typing import Any
 
 from chatdev.config.phases import Phase
 from chatdev.departments.plc.interface import ANSWER, OUTSIDE, read_answer
-from chatdev.departments.plc.proof.properties import ASSERTION, Outcome, Property, PropertyError, read_properties
+from chatdev.departments.plc.proof.outcomes import Outcome, Property
+from chatdev.departments.plc.proof.properties import ASSERTION, PropertyError, read_properties
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.simulation.test_cases import read_tasks
 from chatdev.departments.plc.source_check import EntryVariable, SourceCheck, check_source

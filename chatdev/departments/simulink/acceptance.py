@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 RISE, SETTLED = (0.1, 0.9), 0.02
 """Parts of a response's change: between which it rises, and within which it has settled."""
 _UNCHANGED = 1e-9  # of a signal's greatest magnitude, below which it ends where it begins
+_HUGE = 1e300  # from which on differences are no numbers any more
 _MOST_POINTS = 100_000
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _FORMS: Sequence[tuple[re.Pattern[str], Callable[[float, float], tuple[float, float]]]] = [
@@ -102,6 +103,7 @@ _Percent = Annotated[Any, PlainValidator(lambda given: _read_limit(given, "%"))]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
+_Solver = Literal["auto", "ode45", "ode23", "ode15s", "discrete", "ode1", "ode2", "ode3", "ode4", "ode5"]
 _Setting = Annotated[str, BeforeValidator(lambda given: f"{given:.17g}" if type(given) in (int, float) else given)]
 
 
@@ -173,10 +175,10 @@ class SignalWish(StrictModel):
 
 
 class Acceptance(StrictModel):
-    """How a model is simulated, and what is wanted of its signals."""
+    """How a model is simulated (None: as its own settings say), and what is wanted of its signals."""
 
     stop: _Positive | None = None
-    solver: Literal["auto", "ode45", "ode23", "ode15s", "discrete", "ode1", "ode2", "ode3", "ode4", "ode5"] = "auto"
+    solver: _Solver | None = None
     step: _Positive | None = None
     tolerance: _Positive | None = None
     set: dict[str, _Setting] = Field(default_factory=dict)
@@ -277,7 +279,8 @@ class StepResponse:
         """The part of its change that is done at each time; None of a signal that ends where it begins."""
         change = self.final - self.initial
         size = max(abs(self.initial), abs(float(self.values.max())), abs(float(self.values.min())))
-        return (self.values - self.initial) / change if abs(change) > _UNCHANGED * size else None
+        is_change = _UNCHANGED * size < abs(change) and size < _HUGE
+        return (self.values - self.initial) / change if is_change else None
 
     @property
     def rise_time(self) -> float | None:
@@ -340,7 +343,7 @@ class StepResponse:
         """When it crosses the level; a signal that only touches it does not."""
         import numpy
 
-        side = numpy.sign(self.values - level)
+        side = (self.values > level).astype(int) - (self.values < level)
         steps = numpy.flatnonzero(side)
         found = []
         for before, after in pairwise(steps):
@@ -500,4 +503,4 @@ def derive_acceptance(results: Results, stop: float, *, points: int = 50, near: 
         limits = {figure: {"min": float(value) - room, "max": float(value) + room} for figure, value in (
             ("final", values[-1]), ("min", values.min()), ("max", values.max()))}
         signals[column] = {**limits, "trace": {"points": trace, "absolute": room, "time": stop / 1000}}
-    return {"stop": stop, **(settings or {}), "signals": signals}
+    return {**(settings or {}), "stop": stop, "signals": signals}

@@ -7,7 +7,7 @@ import contextlib
 import io
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -100,8 +100,7 @@ def check_file(file: Path) -> CheckedFile:
     try:
         text = _read(file)
         node = parse(text, str(file))
-        if _is_investigation(node) and (value := plain(node)) and any(
-                isinstance(block, Mapping) and "system" in block for block in value.get("blocks") or ()):
+        if _is_list_of_systems(node):
             model = parse_list(text, str(file))
             found, about = check_diagram(model), _about(model)
         elif _is_investigation(node):
@@ -143,14 +142,19 @@ def _load(file: Path, form: str = "") -> ModelFile:
     if str(file) == "-":
         raise ConfigError("--from: standard input is read as the text form only; hand in a file")
     model = read_model(file, form)
-    for note in model.notes:
-        click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
+    _tell(model.notes)
     return model
 
 
 def _is_investigation(node: Node) -> bool:
     return isinstance(node.value, dict) and (
         "connections" in node.value or ("blocks" in node.value and isinstance(node.value["blocks"].value, list)))
+
+
+def _is_list_of_systems(node: Node) -> bool:
+    """Whether it is a list of blocks of which some hold systems."""
+    blocks = plain(node).get("blocks") if _is_investigation(node) else None
+    return isinstance(blocks, list) and any(isinstance(block, Mapping) and "system" in block for block in blocks)
 
 
 def _length(node: Node, key: str) -> int:
@@ -293,37 +297,39 @@ def run(file: Path, out: Path | None, plot: Path | None, settings: tuple[str, ..
     simulation = _load_simulation()
     from chatdev.departments.simulink.simulation import table
 
-    if plot and not table.plot_ending(plot):
-        raise ConfigError(f"--plot: {plot} is neither a .svg nor a .png file; give it one of these endings")
-    if out and out.suffix.lower() not in table.TABLES:
-        raise ConfigError(f"--out: {out} is neither a .csv nor a .mat file; give it one of these endings")
+    for option, path, endings in (("--plot", plot, table.PLOTS), ("--out", out, table.TABLES)):
+        if path and path.suffix.lower() not in endings:
+            raise ConfigError(f"{option}: {path} is neither a {' nor a '.join(endings)} file; give it one of these "
+                              "endings")
     model = _load(file).diagram
     given = simulation.options_of(model, stop=options["stop"], solver=options["solver"], step=options["step"],
                                   relative=options["tolerance"])
     inputs = table.read_inputs(read_text_file(data, "input data"), str(data), model) if data else None
     with _progress(given.stop) as tell:
         results = simulation.simulate(model, given, dict(map(_split_setting, settings)), tell, inputs=inputs)
-    for note in results.notes:
-        click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
+    _tell(results.notes)
     click.echo(_one_line(f"{model.name}: {results.solver}, {results.steps} steps, {results.events} events"), err=True)
     if out:
         with explain_os_errors("write", out):
             table.write_table(results, out)
-    elif is_json:
-        _print_json({"model": model.name, **table.plain(results)})
-    else:
+    if is_json:
+        _print_json({"model": model.name, **table.plain(results, with_rows=not out)})
+    elif not out:
         text = io.StringIO()
         table.write_csv(results, text)
         click.echo(sanitize(text.getvalue()), nl=False)
-    if out and is_json:
-        _print_json({"model": model.name, **table.plain(results, with_rows=False)})
     if plot:
-        picture = table.draw_plot(results, table.plot_ending(plot))
+        picture = table.draw_plot(results, plot.suffix.lower())
         with explain_os_errors("write", plot):
             plot.write_bytes(picture)
     for path in (path for path in (out, plot) if path):
         click.echo(f"written: {_one_line(str(path))}", err=True)
     return 0
+
+
+def _tell(notes: Iterable[str]) -> None:
+    for note in notes:
+        click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
 
 
 @command.command("test")
@@ -408,8 +414,7 @@ def convert(file: Path, out: Path, source: str, target: str, fmi: str) -> int:
         notes = write_unit(model.diagram, out, fmi)
     else:
         notes = write_model(model, out, target)
-    for note in notes:
-        click.echo(f"{click.style('note:', fg='cyan')} {_one_line(note)}", err=True)
+    _tell(notes)
     click.echo(f"written: {_one_line(str(out))} ({_one_line(_about(model.diagram))})", err=True)
     return 0
 

@@ -55,7 +55,7 @@ _SOURCES = ("picture", "task", "explanation", "list", "model")
 WRITERS = ("builder", "agents", "tool")
 """Who may write the program."""
 _MOST = 30  # differences that agents read
-_ACCEPTANCE = ("signal", "figure", "wanted", "got", "when", "passed")
+_ACCEPTANCE = ("signal", "figure", "wanted", "got", "when", "holds")
 
 
 @tool(name="simulink.given", pure=True)
@@ -352,8 +352,13 @@ def _acceptance_view(judged: Mapping[str, Any]) -> Iterator[RunView]:
     from chatdev.web.views import RunView
 
     if rows := judged.get("acceptance"):
-        cells = [tuple("–" if one.get(key) is None else str(one[key]) for key in _ACCEPTANCE) for one in rows]
+        cells = [(*map(_cell, (one.get(key) for key in _ACCEPTANCE[:-1])), "yes" if one.get("passed") else "no")
+                 for one in rows]
         yield RunView("Acceptance", table=[_ACCEPTANCE, *cells], about=str(judged.get("message") or ""))
+
+
+def _cell(value: Any) -> str:
+    return "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _diagram_view(title: str, model: Diagram) -> RunView:

@@ -60,7 +60,7 @@ def test_a_right_model_meets_its_acceptance_and_shows_what_it_does(chat_server: 
     assert (run.folder / "run" / "simulation.svg").read_bytes().startswith(b"<?xml")
     assert "it simulates, and does what is wanted (2 of 2)" in run.values["verdict"]["report"].lower()
     (shown,) = [view for view in views(run.folder, {"simulink.judge": run.values["verdict"]}) if view.table]
-    assert shown.table[1] == ("Plant", "final", "0.8 ± 1 %", str(shown.table[1][3]), "20.0", "True")
+    assert shown.table[1] == ("Plant", "final", "0.8 ± 1 %", "0.8", "20", "yes")
     assert "overshoot" not in said(chat_server, "investigate_connections")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.departments.plc.adapters.verifiers import name_variables, strip_line_comments
-from chatdev.departments.plc.proof.properties import Cycle
+from chatdev.departments.plc.proof.outcomes import Cycle
 from chatdev.departments.plc.report.listing import explain_run
 from chatdev.departments.plc.simulation.test_cases import read_case, read_tasks, run_case
 from chatdev.departments.plc.simulation.trace import Columns

@@ -19,16 +19,8 @@ from chatdev.departments.plc.proof.checks import (
     model_of,
     rules_of,
 )
-from chatdev.departments.plc.proof.properties import (
-    ENDS_RUN,
-    RUN_TIME,
-    UNREADABLE,
-    Limits,
-    Outcome,
-    Property,
-    PropertyError,
-    Step,
-)
+from chatdev.departments.plc.proof.outcomes import ENDS_RUN, RUN_TIME, UNREADABLE, Limits, Outcome, Property
+from chatdev.departments.plc.proof.properties import PropertyError, Step
 from chatdev.departments.plc.proof.search import Budget
 from chatdev.departments.plc.proof.terms import BOOL, Inexpressible, lift, negate
 from chatdev.departments.plc.st.core import IEC, Dialect

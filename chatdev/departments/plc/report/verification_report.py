@@ -13,7 +13,7 @@ from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome
 from chatdev.departments.plc.report.listing import (
     Explanation,
     describe_contradiction,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.departments.plc.st.core import IEC, Array, Dialect, Expression, Program, Record, Routine, Span, Type
-from chatdev.departments.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
+from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Findings, TooManyErrors
 from chatdev.departments.plc.st.elaborate_expression import elaborate_as
 from chatdev.departments.plc.st.elaborate_unit import elaborate_source, make_program
 from chatdev.departments.plc.st.functions import BOOL
@@ -20,6 +20,7 @@ from chatdev.departments.plc.st.scope import Reject, Scope, World
 from chatdev.departments.plc.st.tokens import Cursor, SyntaxStop, Token, split_tokens
 
 MOST_CHARACTERS = 1_000_000
+"""Of one file."""
 _START = Span(1, 1, 1, 1)
 
 
@@ -40,10 +41,12 @@ class Condition:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC) -> Reading:
+def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = ()
+                 ) -> Reading:
     """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is the
-    PROGRAM, else the last function block that no other one uses."""
-    findings = Findings()
+    PROGRAM, else the last function block that no other one uses. `places` are those of several files that the source
+    is joined of."""
+    findings = Findings(places)
     program = None
     with suppress(TooManyErrors), _without_collection():
         program = _read(source, entry, dialect, findings)
@@ -85,7 +88,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings) -> Program | None:
-    if len(source) > MOST_CHARACTERS:
+    if len(source) > MOST_CHARACTERS * max(1, findings.files):
         findings.report("too-long", _START, found=len(source), most=MOST_CHARACTERS)
         return None
     if not source.strip():

@@ -76,7 +76,8 @@ def _import_path_kept() -> Iterator[None]:
 
 
 class Unit:
-    """A model as a co-simulation sees it: inputs, outputs and parameters by name, each one number."""
+    """A model as a co-simulation sees it: inputs, outputs and parameters by name, each one number. `columns` says which
+    column of the results an output is."""
 
     def __init__(self, model: Diagram) -> None:
         from chatdev.departments.simulink.simulation import solve
@@ -94,8 +95,8 @@ class Unit:
         self.given = dict.fromkeys(self.inputs, 0.0)
         self.parameters = _parameters(model, first.model.numbers)
         self.values = dict(self.parameters)
-        self._columns = _outputs(model, first.model.columns, first.model.sinks, {*self.inputs, *self.parameters})
-        self.outputs = [*self._columns]
+        self.columns = _outputs(model, first.model.columns, first.model.sinks, {*self.inputs, *self.parameters})
+        self.outputs = [*self.columns]
         self._simulation: Any = None
         self._time = 0.0
 
@@ -125,7 +126,7 @@ class Unit:
     def output(self, name: str | None) -> float:
         """The value of an output now, with the inputs that are given; of none, 0."""
         self.advance(self._time)
-        return 0.0 if name is None else float(self._simulation.row[self._columns[name]])
+        return 0.0 if name is None else float(self._simulation.row[self.columns[name]])
 
     def advance(self, to: float) -> bool:
         """Goes on to a time (seconds); whether the model has ended."""
@@ -180,7 +181,7 @@ def _outputs(model: Diagram, columns: tuple[str, ...], sinks: Mapping[str, tuple
     found: dict[str, int] = {}
     places = {column: number for number, column in enumerate(columns)}
     ports = [name for name in sinks if name in model.blocks and block_type_of(model.blocks[name]) == "Outport"]
-    for name in [*ports, *(name for name in sinks if name not in ports)]:
+    for name in sorted(sinks, key=lambda sink: sink not in ports):
         labels = _labels(name, len(sinks[name])) if name in ports else sinks[name]
         for label, column in zip(labels, sinks[name], strict=True):
             if name in ports or places[column] not in found.values():

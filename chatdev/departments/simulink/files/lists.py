@@ -66,8 +66,13 @@ def _text_form(value: Mapping[str, Any], place: str) -> dict[str, Any]:
             raise ConfigError(f"{place}block {number} has no name; write {_FORM}")
         if name in blocks:
             raise ConfigError(f"{place}two blocks are called {name!r}; give each its own name")
-        blocks[name] = {key: one for key, one in block.items() if key != "name"}
-        if isinstance(system := block.get("system"), Mapping):
-            blocks[name]["system"] = _text_form(system, f"{place}{name}: ")
+        blocks[name] = _block_form(block, f"{place}{name}: ")
     rest = {key: one for key, one in value.items() if key not in ("model", "blocks", "connections")}
     return {**rest, "blocks": blocks, "lines": value.get("connections") or []}
+
+
+def _block_form(block: Mapping[str, Any], place: str) -> dict[str, Any]:
+    form = {key: one for key, one in block.items() if key != "name"}
+    if isinstance(system := block.get("system"), Mapping):
+        form["system"] = _text_form(system, place)
+    return form

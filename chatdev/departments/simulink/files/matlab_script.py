@@ -8,6 +8,7 @@ a script holds is refused with its line.
 from __future__ import annotations
 
 import io
+import itertools
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -251,6 +252,10 @@ class _Reader:
             return float(token.text)
         if token.kind != "name":
             raise self._error(f"{token.text!r:.40} is no value", token.line)
+        return self._named_value(token)
+
+    def _named_value(self, token: _Token) -> Any:
+        """Of a variable, or a call."""
         if self._next.text == "(" and not (self._in_vector and self._next.is_apart) and self._take("("):
             outside, self._in_vector = self._in_vector, False
             arguments = self._arguments()
@@ -263,14 +268,14 @@ class _Reader:
     def _vector(self, closing: str) -> Any:
         """Numbers as a row or rows, texts joined; a list of texts between braces."""
         rows = self._rows(closing)
-        flat = [value for row in rows for value in row]
+        flat = [*itertools.chain(*rows)]
         if closing == "}":
             return flat
         if any(isinstance(value, str) for value in flat):
             return self._text(rows)
         if not all(isinstance(value, float | MatlabArray) for value in flat):
             raise self._error("a vector has numbers")
-        numbers = [[one for value in row for one in _flat(value)] for row in rows]
+        numbers = [[*itertools.chain(*map(_flat, row))] for row in rows]
         try:
             return double(numbers if len(rows) > 1 else numbers[0])
         except ValueError:

@@ -309,6 +309,7 @@ def _merge(site: Site) -> None:
 
 _WORDS = {"&": " and ", "&&": " and ", "|": " or ", "||": " or ", "~=": "!="}
 _TOKEN = re.compile(r"\s*(u\d+(?:\(1\))?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|==|~=|<=|>=|&&|\|\||[-+*/()<>&|])")
+_LONGEST = 500  # characters of a condition
 _OPERATORS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "~="}
 
 
@@ -331,6 +332,8 @@ def _choose(site: Site, conditions: Sequence[str], decide: Sequence[str]) -> Non
 
 
 def _parse(site: Site, text: str) -> ast.expr:
+    if len(text) > _LONGEST:  # what Python's own parser is given is never deep
+        raise site.fault(f"its expression has more than {_LONGEST} characters")
     at, words = 0, list[str]()
     while at < len(text.rstrip()):
         found = _TOKEN.match(text, at)

@@ -150,7 +150,9 @@ TEXTS = {  # whole texts
         "2:10 global-in-function 6:14 no-global 11:1 global-hidden",
 }
 UNTRIED = {"no-such-entry", "too-deep", "deep-calls", "deep-loops", "too-many-arms", "long-name",
-           "not-asked", "code-page", "utf-16", "no-text", "unreadable-file"}  # tested apart
+           "not-asked", "code-page", "utf-16", "no-text", "unreadable-file", "file-too-long", "program-too-long",
+           "broken-xml", "document-type", "large-xml", "foreign-xml", "wrong-xml-name", "no-xml-type", "not-code",
+           "no-unit", "graphical", "outside-project", "missing-file"}  # tested apart
 
 
 def said(source: str) -> str:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.simulink.exchange import ODD, is_placed, nested, same
 from chatdev.departments.simulink import views
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, Wire
 from chatdev.departments.simulink.files import ModelFile, read_model, write_model
 from chatdev.departments.simulink.files.matlab_script import parse_script
 from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.errors import ConfigError
-from tests.departments.simulink.files.models import ODD, nested, same
 
 MODELS = [one.diagram for one in reference_models().values()]
 SCRIPT = """
@@ -62,11 +62,6 @@ def test_random_models_within_models_come_back(seed: int, ending: str, tmp_path:
     found = read_model(path)
     assert same(found.diagram, model, placed=ending == ".json" or not is_placed(model))
     assert found.notes == ()
-
-
-def is_placed(model: Diagram) -> bool:
-    """Whether some block has a place; then scripts give all of them one."""
-    return any(block.position or (block.system and is_placed(block.system)) for block in model.blocks.values())
 
 
 @pytest.mark.tool
