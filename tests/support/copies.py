@@ -44,9 +44,9 @@ _CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine()) if sys.platform 
 _PARENT, _NUMBER = 0x8000, 0x01200000  # a copy is a child of the tests, and its main thread has a number of its own
 _GET_TID_ADDRESS = 40  # of prctl: where the number of a thread is
 _OPTIONS = {"cwd", "env", "stdin", "stdout", "stderr", "text", "encoding", "errors", "bufsize", "start_new_session"}
-_MODULES = ("chatdev.cli.run_commands", "chatdev.cli.people", "chatdev.cli.view", "chatdev.cli.evaluate",
-            "chatdev.cli.company_commands", "chatdev.cli.doctor", "chatdev.cli.mcp.command", "chatdev.doctor.checks",
-            "chatdev.cli.mcp.server", "chatdev.cli.mcp.run_tool", "chatdev.isolation.parent", "chatdev.web.server",
+_MODULES = ("chatdev.cli.run_commands", "chatdev.cli.people", "chatdev.cli.show", "chatdev.cli.evaluate",
+            "chatdev.cli.company_commands", "chatdev.cli.doctor", "chatdev.doctor.checks",
+            "chatdev.cli.mcp.server", "chatdev.isolation.parent", "chatdev.web.server",
             "chatdev.llm.openai_model", "openai", "jsonschema", "referencing.jsonschema")
 
 
