@@ -286,12 +286,12 @@ MISTAKES: dict[str, dict[str, Any]] = {
 
 
 def run_company(server: ChatServer, folder: Path, office: Any, company: str = "simugen", *,
-                task: str = "A bouncing ball.", without: Sequence[str] = (), sets: Sequence[str] = (),
-                **inputs: Any) -> Run:
-    """A whole run; inputs that are None are not given."""
+                without: Sequence[str] = (), sets: Sequence[str] = (), by: str = "m", **inputs: Any) -> Run:
+    """A whole run, by a model of this name; inputs that are None are not given."""
     server.route(office)
+    task = inputs.pop("task", "A bouncing ball.")
     return Company.load(company, without=without, sets=sets).run(
-        task, model="m", base_url=server.url, warehouse=folder / "warehouse", name="Model",
+        task, model=by, base_url=server.url, warehouse=folder / "warehouse", name="Model",
         inputs={name: value for name, value in inputs.items() if value is not None})
 
 

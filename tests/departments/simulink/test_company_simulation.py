@@ -85,6 +85,23 @@ def test_agents_alone_build_anew_what_simulation_made_them_mend(chat_server: Cha
     assert phases(chat_server)[-2:] == ["rebuild", "report"]
 
 
+@pytest.mark.parametrize("how", [{"writer": "tool"}, {"by": "qwen2.5-coder-1.5b"}])
+def test_what_a_tool_wrote_is_written_anew_when_the_model_was_mended(
+        chat_server: ChatServer, tmp_path: Path, how: dict[str, str]) -> None:
+    office = Office(LOOP, spoil=set_value("Kp", Gain="40"))
+    run = simulate_company(chat_server, tmp_path, office, acceptance=WANTED, **how)
+    assert run.success, run.reason
+    assert {"build", "rebuild"}.isdisjoint(phases(chat_server))
+    assert phases(chat_server).count("locate_fault") == 1
+
+
+def test_without_the_locator_nothing_is_mended(chat_server: ChatServer, tmp_path: Path) -> None:
+    office = Office(LOOP, spoil=set_value("Kp", Gain="40"))
+    run = simulate_company(chat_server, tmp_path, office, acceptance=WANTED, without=["locate_fault"])
+    assert run.status == "failure"
+    assert "reexamine" not in phases(chat_server)
+
+
 def test_without_an_acceptance_a_wrong_gain_is_not_known(chat_server: ChatServer, tmp_path: Path) -> None:
     run = simulate_company(chat_server, tmp_path, Office(LOOP, spoil=set_value("Kp", Gain="40")))
     assert run.success
