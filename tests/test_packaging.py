@@ -232,7 +232,8 @@ def without_departments(installed: Install, tmp_path_factory: pytest.TempPathFac
     """What is installed of the wheel, but the folder of departments, though the metadata still name them."""
     install = new_environment(tmp_path_factory.mktemp("without-departments"))
     for part in installed.site.glob("chatdev*"):
-        shutil.copytree(part, install.site / part.name, ignore=shutil.ignore_patterns("departments"))
+        if part.is_dir():
+            shutil.copytree(part, install.site / part.name, ignore=shutil.ignore_patterns("departments"))
     return install
 
 

@@ -21,18 +21,19 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import termios
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pexpect
 import ptyprocess  # type: ignore[import-untyped]
 
+from chatdev.cli.app import OWN
 from chatdev.config.load import load_company
 from chatdev.department import departments
 from chatdev.llm.tokens import count_tokens
@@ -44,10 +45,9 @@ _CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine()) if sys.platform 
 _PARENT, _NUMBER = 0x8000, 0x01200000  # a copy is a child of the tests, and its main thread has a number of its own
 _GET_TID_ADDRESS = 40  # of prctl: where the number of a thread is
 _OPTIONS = {"cwd", "env", "stdin", "stdout", "stderr", "text", "encoding", "errors", "bufsize", "start_new_session"}
-_MODULES = ("chatdev.cli.run_commands", "chatdev.cli.people", "chatdev.cli.show", "chatdev.cli.evaluate",
-            "chatdev.cli.company_commands", "chatdev.cli.doctor", "chatdev.doctor.checks",
-            "chatdev.cli.mcp.server", "chatdev.isolation.parent", "chatdev.web.server",
-            "chatdev.llm.openai_model", "openai", "jsonschema", "referencing.jsonschema")
+_MODULES = ("chatdev.doctor.checks", "chatdev.isolation.parent", "chatdev.web.server", "chatdev.llm.openai_model",
+            "openai", "jsonschema", "referencing.jsonschema")
+"""What commands import when they are under way."""
 
 
 def start_module(name: str, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
@@ -98,7 +98,7 @@ def _starts_alike(environment: Mapping[str, str]) -> bool:
 
 def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LC_", "LANG"))
-            and name not in ("PYTHONPATH", "PYTHONUNBUFFERED")}
+            and name not in ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")}
 
 
 _BEGUN_WITH = _of_python(os.environ)
@@ -200,16 +200,17 @@ def _open(number: int, name: str, at_once: bool) -> None:
 
 
 if __name__ == "__main__":
-    modules = [*_MODULES]
+    modules = [*(command.path.partition(":")[0] for command in OWN.values()), *_MODULES]
     if sys.argv[2] == "mcp":
         modules.append("mcp.server")
         modules += [path.partition(":")[0] for one in departments().values() for path in one.mcp.values()]
     for module in modules:
         import_module(module)
     load_company("chatdev")  # its texts, and those of every company, are looked through once
-    with TemporaryDirectory() as folder:  # which no copy comes to know: it gets variables of its own
+    with tempfile.TemporaryDirectory() as folder:  # which no copy comes to know: it gets variables of its own
         os.environ["TIKTOKEN_CACHE_DIR"] = folder
         count_tokens("the vocabulary is read once")
+    tempfile.tempdir = None  # a copy looks it up by its own variables
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a copy has no thread but the first"
     gc.collect()
     gc.freeze()
