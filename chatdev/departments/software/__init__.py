@@ -30,7 +30,7 @@ department = Department(
                         "Start finished software in the sandbox."),
     },
     data_sets={
-        "srdd": Command("chatdev.departments.software.evaluation.srdd:command",
+        "srdd": Command("chatdev.departments.software.evaluation.eval_command:command",
                         "Run companies on software requirements and measure what they make."),
     },
     tasks="chatdev.departments.software.evaluation.srdd:open_tasks",

@@ -42,7 +42,7 @@ department = Department(
         "verilog_trace": "chatdev.departments.verilog.mcp_tools:trace",
     },
     data_sets={
-        "verilogeval": Command("chatdev.departments.verilog.verilogeval:command",
+        "verilogeval": Command("chatdev.departments.verilog.eval_command:command",
                                "Run companies on the problems of VerilogEval v2 and judge their modules."),
     },
     columns="chatdev.departments.verilog.verilogeval:COLUMNS",

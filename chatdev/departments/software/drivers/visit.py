@@ -220,10 +220,6 @@ def content_of(step: dict[str, Any]) -> tuple[bytes | None, str]:
     return body.encode(), "application/json"
 
 
-if __name__ == "__main__":
-    main()
-
-
 # Uses a page by steps in a browser, over the pipe of its DevTools protocol. Runs in the sandbox.
 
 _PRESSED = ("button", "link", "menuitem", "tab", "checkbox", "radio", "switch", "option", "menuitemcheckbox",
@@ -497,3 +493,7 @@ def _attempt(way: Callable[[], str]) -> str:
         if "does not answer" in str(failure):
             raise
         return "missing"
+
+
+if __name__ == "__main__":
+    main()
