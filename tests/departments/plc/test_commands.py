@@ -262,10 +262,10 @@ def test_another_verifier_is_asked(latch: Path, tmp_path: Path, monkeypatch: pyt
 
 def test_slips_are_mended_in_the_file(tmp_path: Path) -> None:
     """A second look finds nothing to mend; JSON and SARIF offer the changes where the file stays."""
-    slip = LATCH.replace("Out := TRUE;", "Out = TRUE").replace("END_IF;", "END_IF") + "END_MODULE\n"
+    slip = LATCH.replace("Out := TRUE;", "Out = TRUE")+ "END_MODULE\n"
     file = write(tmp_path, "latch.st", slip)
     offered = json.loads(plc("check", file, "--json").output)["files"][0]["diagnostics"]
-    assert [one["fix"]["text"] for one in offered] == [":=", ";", ";", ""]
+    assert [one["fix"]["text"] for one in offered] == [":=", ";", ""]
     (result, *_) = json.loads(plc("check", file, "--sarif").output)["runs"][0]["results"]
     (change,) = result["fixes"][0]["artifactChanges"]
     assert change["replacements"] == [{
@@ -333,7 +333,7 @@ def test_conditional_pragmas_choose_one_branch(tmp_path: Path) -> None:
 def test_what_is_chosen_of_the_language_counts_everywhere(tmp_path: Path) -> None:
     file = write(tmp_path, "main.st", CHOSEN)
     chosen = ("--define", "SIM", "--dialect", "codesys", "--mod-zero", "zero")
-    expected = {"name": "codesys", "mod_zero": "zero", "defines": ["SIM"]}
+    expected = {"name": "codesys", "mod_zero": "zero", "defines": ["SIM"], "allows_missing": False, "namespaces": []}
     for command in (("check",), ("run", "--cycles", "1"), ("verify",), ("explain",)):
         done = plc(command[0], file, *command[1:], *chosen, "--json")
         assert (done.exit_code, json.loads(done.output)["dialect"]) == (0, expected)

@@ -15,7 +15,9 @@ from typing import Any, Literal
 from chatdev.departments.plc.st.core import Span
 from chatdev.paths import bundled_table
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "gap", "warning"]
+"""Of a program with a `gap` some part is read and has no meaning here: no run comes past it, and what depends on it is not
+verified."""
 MOST_ERRORS = 25
 """After so many errors the reading ends: what follows is most often one mistake seen again and again."""
 MOST_WARNINGS = 100
@@ -48,7 +50,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `code` names its sentence in `messages.yaml`; `hint` is the remedy, or empty; `fix` is the remedy
+    """One finding, of a gap the first of its kind. `code` names its sentence in `messages.yaml`; `hint` is the remedy, or empty; `fix` is the remedy
     that needs no thought, where there is one."""
 
     severity: Severity
@@ -78,9 +80,11 @@ class Findings:
         if span.line in self._unreadable:
             return
         row = messages()[code]
-        severity: Severity = "warning" if row.get("warning") else "error"
+        severity: Severity = "warning" if row.get("warning") else "gap" if row.get("gap") else "error"
         place = (span.line, span.column, code)
-        if place in self._found or (severity == "warning" and len(self._found) - self._errors == MOST_WARNINGS):
+        if severity == "gap":
+            place = (0, 0, f"{code} {facts}")  # one of a kind is enough
+        if place in self._found or (severity != "error" and len(self._found) - self._errors == MOST_WARNINGS):
             return
         if severity == "error":
             if self._errors == MOST_ERRORS:
@@ -123,7 +127,7 @@ def find_nearest(name: str, known: Sequence[str]) -> str:
 
 @functools.cache
 def messages() -> dict[str, dict[str, Any]]:
-    """All that can be said: code -> `says`, `hint`, `warning` (whether it is one)."""
+    """All that can be said: code -> `says`, `hint`, `warning` or `gap` (whether it is one)."""
 
     rows: dict[str, dict[str, Any]] = bundled_table(Path(__file__).with_name("messages.yaml"))
     return rows

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal as OneOf
 
 from chatdev.departments.plc.st.core import Span, Value
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.syntax import (
+    Address,
     Argument,
     Assertion,
     Assignment,
@@ -14,6 +16,7 @@ from chatdev.departments.plc.st.syntax import (
     CallStatement,
     Case,
     For,
+    Foreign,
     If,
     Invocation,
     Label,
@@ -24,6 +27,7 @@ from chatdev.departments.plc.st.syntax import (
     Node,
     Step,
     Subscript,
+    Target,
     Unary,
     While,
 )
@@ -32,6 +36,7 @@ from chatdev.departments.plc.st.tokens import (
     CLOSING_WORDS,
     INNER_ENDS,
     KEYWORDS,
+    MEMBER_WORDS,
     MOST_NESTING,
     BadLiteral,
     Cursor,
@@ -61,15 +66,36 @@ def parse_statements(cursor: Cursor) -> tuple[Step, ...]:
 def _at_end(cursor: Cursor) -> bool:
     """Whether the block goes on or ends here, also with the wrong word."""
     token = cursor.token
-    if token.kind == "end" or cursor.awaits(token.key):
+    if token.kind == "end" or cursor.awaits(token.key) or begins_member(cursor):
         return True
     if token.key not in CLOSING_WORDS | INNER_ENDS:
         return _at_boundary(cursor) or (cursor.awaits("END_CASE") and _at_label(cursor))
     return token.key in CLOSING_WORDS and token.key.startswith("END_") and cursor.in_block
 
 
+def begins_member(cursor: Cursor) -> bool:
+    """Whether a METHOD, PROPERTY or ACTION begins here: two names in a row are no statement."""
+    return cursor.token.key in MEMBER_WORDS and cursor.ahead().kind == "name" and cursor.ahead().key != "ref" \
+        and cursor.ahead().line == cursor.token.line
+
+
+def pass_region(cursor: Cursor) -> bool:
+    """Whether `REGION name` or `END_REGION` stands here, which divides nothing and is passed over."""
+    token = cursor.token
+    if token.key == "end_region":
+        cursor.take()
+        cursor.accept(";")
+        return True
+    is_head = token.key == "region" and cursor.ahead().key not in (":=", "(", ".", "[", ":", ",", "AT", "=", "^")
+    while is_head and cursor.token.line == token.line and cursor.token.kind != "end":
+        cursor.take()
+    return is_head
+
+
 def _is_stray(cursor: Cursor) -> bool:
     """Whether a word that closes or continues nothing stands here, which is then reported and passed over."""
+    if pass_region(cursor):
+        return True
     if cursor.token.key not in CLOSING_WORDS | INNER_ENDS:
         return False
     cursor.findings.report("stray", cursor.token.span, found=cursor.token.key)
@@ -87,6 +113,17 @@ def _parse_statement(cursor: Cursor) -> Step | None:
         return None
     if token.kind == "assert":
         return parse_assertion(cursor)
+    if token.kind == "foreign":
+        cursor.take()
+        return Foreign("code of another language", token.span)
+    if token.key == "jmp" and cursor.ahead().kind == "name":
+        cursor.take()
+        cursor.take()
+        cursor.finish_statement("a jump")
+        cursor.findings.report("gap-jump", token.span)
+        return Foreign("a jump to a label", token.span)
+    if token.kind == "address":
+        return _parse_simple(cursor)
     if token.kind == "keyword" and cursor.ahead().key == ":=":
         cursor.take()
         cursor.findings.report("reserved-name", token.span, name=token.text)
@@ -101,8 +138,15 @@ def _parse_statement(cursor: Cursor) -> Step | None:
 def _parse_simple(cursor: Cursor) -> Step:
     """An assignment, or a call."""
     first = cursor.token.span
-    target = parse_place(cursor)
+    target = parse_place(cursor) if cursor.token.kind == "name" else _parse_address(cursor)
     sign = cursor.token
+    word = sign.key.upper() + "="
+    if word in _SIGNS and cursor.ahead().key == "=" and cursor.ahead().column == sign.column + len(sign.text):
+        cursor.take()
+        cursor.take()
+        value = parse_expression(cursor)
+        cursor.finish_statement("an expression")
+        return Assignment(target, value, cursor.span_from(first), _SIGNS[word])
     if sign.key == ":=" or sign.key == "=":
         if sign.key == "=":
             cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
@@ -113,9 +157,28 @@ def _parse_simple(cursor: Cursor) -> Step:
     if isinstance(target, Invocation):
         cursor.finish_statement("a call")
         return CallStatement(target, target.span)
+    if sign.key == ":" and isinstance(target, Name) and _is_label(cursor):
+        cursor.take()
+        cursor.findings.report("gap-jump", first)
+        return Foreign("a jump to a label", first)
     if sign.key == ":":
         raise cursor.stop("colon-assigns")
     raise _report_half(cursor, target)
+
+
+_SIGNS: dict[str, OneOf["S=", "R=", "REF="]] = {"S=": "S=", "R=": "R=", "REF=": "REF="}
+
+
+def _is_label(cursor: Cursor) -> bool:
+    """Whether the colon ends a label: a statement begins behind it, or nothing is left of the line."""
+    behind = cursor.ahead()
+    return behind.line > cursor.token.line or behind.key in _STATEMENTS or (
+        behind.kind == "name" and cursor.ahead(2).key in (":=", "(", ".", "["))
+
+
+def _parse_address(cursor: Cursor) -> Node:
+    token = cursor.take()
+    return Address(token.text, token.span)
 
 
 def _report_half(cursor: Cursor, target: Node) -> SyntaxStop:
@@ -247,10 +310,10 @@ def _parse_for(cursor: Cursor) -> Step | None:
     return _end_block(cursor, opener, "END_FOR", For(*head, body, opener.span) if head else None)
 
 
-def _parse_range(cursor: Cursor) -> tuple[Name, Node, Node, Node | None]:
+def _parse_range(cursor: Cursor) -> tuple[Node, Node, Node, Node | None]:
     if cursor.token.kind != "name":
         raise cursor.stop("expected", expected="the name of a variable", after="FOR")
-    variable = take_name(cursor)
+    variable = parse_place(cursor)
     if cursor.token.key == "=":
         sign = cursor.take()
         cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
@@ -301,8 +364,9 @@ def _parse_jump(cursor: Cursor) -> Step:
 
 
 def _end_block(cursor: Cursor, opener: Token, end: str, step: Step | None) -> Step | None:
+    """The `;` behind END_… is not needed."""
     if cursor.close(opener, end):
-        cursor.finish_statement("a statement")
+        cursor.accept(";")
     return step
 
 
@@ -367,7 +431,7 @@ def parse_expression(cursor: Cursor, rank: int = 0) -> Node:
 def take_name(cursor: Cursor) -> Name:
     """The name at the cursor, without the signs of a dialect."""
     token = cursor.take()
-    return Name(token.key, token.text.strip('#"'), token.span)
+    return Name(token.key, token.text.strip('#"'), token.span, token.text.startswith('"'))
 
 
 def parse_place(cursor: Cursor) -> Node:
@@ -376,16 +440,21 @@ def parse_place(cursor: Cursor) -> Node:
     for _ in range(MOST_NESTING):
         key = cursor.token.key
         if key == ".":
+            if isinstance(node, Name):
+                cursor.calls.add(node.key)
             cursor.take()
             node = _parse_member(cursor, node)
         elif key == "[":
             node = _parse_subscript(cursor, node)
         elif key == "(":
+            if isinstance(node, Name):
+                cursor.calls.add(node.key)
             with cursor.nest():
                 arguments = _parse_arguments(cursor)
             node = Invocation(node, arguments, cursor.span_from(node.span))
         elif key == "^":
-            raise cursor.stop("unsupported", what="a pointer")
+            cursor.take()
+            node = Target(node, cursor.span_from(node.span))
         else:
             return node
     raise cursor.stop("too-deep", most=MOST_NESTING)
@@ -410,6 +479,8 @@ def _parse_operand(cursor: Cursor) -> Node:
     token = cursor.token
     if token.kind == "name":
         return parse_place(cursor)
+    if token.kind == "address":
+        return _parse_address(cursor)
     if token.key == "(":
         return _parse_bracket(cursor)
     if token.key in ("NOT", "-", "+"):
@@ -437,8 +508,6 @@ def _parse_bracket(cursor: Cursor) -> Node:
 
 def _refuse_operand(cursor: Cursor) -> SyntaxStop:
     token = cursor.token
-    if token.kind == "address":
-        return cursor.stop("unsupported", what="a direct address")
     stop = cursor.stop("no-expression", reserved=token.key in KEYWORDS)
     if token.key in KEYWORDS and cursor.ahead().key in (";", ")", *_RANKS):
         cursor.take()  # a word that was meant as a name; statements do not go on so
@@ -452,11 +521,11 @@ def _names_value(token: Token) -> bool:
 
 def _read_literal(token: Token) -> tuple[str, Value]:
     if token.kind == "time":
-        return "TIME", read_time(token.text)
+        return read_time(token.text)
     if token.kind == "typed":
         return read_typed(token.text)
     if token.kind == "string":
-        return "STRING", read_string(token.text)
+        return "WSTRING" if token.text[0] in "wW" else "STRING", read_string(token.text)
     if token.kind == "keyword":
         return "BOOL", token.key == "TRUE"
     return "", read_number(token.text)
@@ -504,13 +573,21 @@ def _parse_arguments(cursor: Cursor) -> tuple[Argument, ...]:
 
 def _parse_argument(cursor: Cursor) -> Argument:
     first = cursor.token
-    if cursor.ahead().key == "=>" and first.kind == "name":
+    negates = first.key == "NOT" and cursor.ahead(2).key == "=>"
+    if negates:
+        cursor.take()
+        first = cursor.token
+    if cursor.ahead().key == "=>" and first.kind in ("name", "keyword"):
         cursor.take()
         cursor.take()
-        return Argument(first.key, parse_expression(cursor), True, cursor.span_from(first.span))
+        if cursor.token.key in (",", ")"):  # taken by nobody
+            return Argument(first.key.lower(), Name("", "", first.span), True, first.span)
+        return Argument(first.key.lower(), parse_expression(cursor), True, cursor.span_from(first.span), negates)
     if cursor.ahead().key == ":=" and first.kind in ("name", "keyword"):
         cursor.take()
         cursor.take()
+        if cursor.token.key in (",", ")"):  # left as it is
+            return Argument(first.key.lower(), Name("", "", first.span), False, first.span)
         return Argument(first.key.lower(), parse_expression(cursor), False, cursor.span_from(first.span))
     return Argument("", parse_expression(cursor), False, cursor.span_from(first.span))
 

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from dataclasses import replace
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Findings, Fix
-from chatdev.departments.plc.st.parse_statement import parse_expression, parse_literal, parse_statements, take_name
+from chatdev.departments.plc.st.parse_statement import (
+    begins_member,
+    parse_expression,
+    parse_literal,
+    parse_place,
+    parse_statements,
+    pass_region,
+    take_name,
+)
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
+    Assignment,
     Declaration,
     EnumOf,
     Initials,
+    Invocation,
     Name,
     Node,
+    PointerTo,
     SourceFile,
     Step,
     StructOf,
+    Task,
     TypeName,
     TypeNode,
+    TypeOf,
     Unit,
+    UnitKind,
 )
 from chatdev.departments.plc.st.tokens import (
     BOUNDARIES,
     KEYWORDS,
+    MEMBER_ENDS,
+    MEMBER_WORDS,
     SECTION_WORDS,
     UNIT_ENDS,
     UNIT_WORDS,
@@ -34,44 +50,199 @@ from chatdev.departments.plc.st.tokens import (
     split_tokens,
 )
 
-_SECTIONS: dict[str, Section] = {"VAR": "local", "VAR_STAT": "local", "VAR_INPUT": "input", "VAR_OUTPUT": "output",
-                                 "VAR_IN_OUT": "in_out", "VAR_TEMP": "temp"}
-_QUALIFIERS = ("CONSTANT", "RETAIN", "non_retain", "persistent")
-_KINDS: dict[str, Literal["function", "block", "program"]] = {
-    "FUNCTION": "function", "FUNCTION_BLOCK": "block", "PROGRAM": "program"}
-_FOREIGN_UNITS = frozenset(("class", "interface", "method", "namespace", "configuration", "resource", "action",
-                            "organization_block", "data_block", "sfc", "property"))
+_SECTIONS: dict[str, Section] = {"VAR": "local", "VAR_STAT": "local", "VAR_INST": "local", "VAR_INPUT": "input",
+                                 "VAR_OUTPUT": "output", "VAR_IN_OUT": "in_out", "VAR_TEMP": "temp"}
+_QUALIFIERS = ("CONSTANT", "RETAIN", "non_retain", "persistent", "public", "private", "protected", "internal",
+               "db_specific")
+_KINDS: dict[str, UnitKind] = {
+    "FUNCTION": "function", "FUNCTION_BLOCK": "block", "PROGRAM": "program", "interface": "interface",
+    "organization_block": "program"}
+_ACCESS = frozenset(("public", "private", "protected", "internal", "abstract", "final", "override"))
+WITHOUT_RESULT = "without result"
+"""Among the words of a function of which no type of result is written."""
+_FOREIGN_UNITS = frozenset(("class", "sfc", "var_config", "var_access"))
 _HEADER_NAMES = frozenset(("version", "title", "author", "family", "name", "know_how_protect"))
+_BEGINNINGS = UNIT_WORDS | {"VAR_GLOBAL", "interface", "configuration", "namespace", "organization_block", "data_block",
+                            "actions", *MEMBER_WORDS}
 
 
 def parse_source(source: str, findings: Findings, defines: Iterable[str] = ()) -> SourceFile:
     """All that a source declares where these names are defined. What cannot be read is reported and left out."""
-    cursor = Cursor(split_tokens(source, findings, defines=defines), findings)
-    types: list[Declaration] = []
-    variables: list[Declaration] = []
-    units: list[Unit] = []
-    while cursor.token.kind != "end":
-        key = cursor.token.key
-        try:
-            if key == "TYPE":
-                types.extend(_parse_types(cursor))
+    reader = _Reader(Cursor(split_tokens(source, findings, defines=defines), findings))
+    reader.read()
+    cursor = reader.cursor
+    return SourceFile(reader.types, reader.variables, reader.units, cursor.broken or findings.cut, reader.tasks)
+
+
+class _Reader:
+    """Reads a source from its begin to its end."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.types: list[Declaration] = []
+        self.variables: list[Declaration] = []
+        self.units: list[Unit] = []
+        self.tasks: list[Task] = []
+        self._intervals: dict[str, Node] = {}
+        self._owner = ""
+
+    def read(self) -> None:
+        """All of it."""
+        while self.cursor.token.kind != "end":
+            try:
+                self._read_one()
+            except SyntaxStop:
+                self.cursor.skip_statement()
+
+    def _read_one(self) -> None:
+        cursor = self.cursor
+        key, is_headed = cursor.token.key, cursor.ahead().kind == "name"
+        if key == "TYPE":
+            self.types.extend(_parse_types(cursor))
+        elif key == "VAR_GLOBAL":
+            self.variables.extend(_parse_section(cursor))
+        elif key in UNIT_WORDS or (key in _KINDS and is_headed):
+            self.units.append(_parse_unit(cursor))
+        elif key in MEMBER_WORDS and is_headed:
+            self._read_members()
+        elif key in ("namespace", "using", "actions") and is_headed:
+            self._pass_head(key)
+        elif key == "data_block" and is_headed:
+            self._read_data()
+        elif key in ("configuration", "resource") and is_headed:
+            self._read_resource()
+        elif pass_config(cursor):
+            pass
+        elif key in (";", "END_NAMESPACE", "END_ACTIONS") or cursor.token.kind == "foreign":
+            cursor.take()
+        elif not pass_region(cursor):
+            _pass_over(cursor)
+
+    def _pass_head(self, key: str) -> None:
+        """`NAMESPACE a.b`, `USING a.b;`; `ACTIONS name` tells whose actions follow."""
+        self.cursor.take()
+        name = _parse_dotted(self.cursor)
+        if key == "actions":
+            self._owner = name.key
+        self.cursor.accept(";")
+
+    def _read_members(self) -> None:
+        """Methods and actions that stand behind the unit that they belong to."""
+        members = _parse_member(self.cursor)
+        owner = next((one for one in reversed(self.units) if self._owner in ("", one.name.key)), None)
+        if owner is None:
+            self.cursor.findings.report("no-owner", members[0].span if members else self.cursor.token.span)
+            return
+        self.units[self.units.index(owner)] = replace(owner, members=owner.members + tuple(members))
+
+    def _read_data(self) -> None:
+        """A DATA_BLOCK: a global variable, of a structure or of a function block, and what it begins with."""
+        cursor = self.cursor
+        opener = cursor.take()
+        name = take_name(cursor)
+        _skip_header(cursor)
+        while cursor.token.key == "non_retain" or cursor.token.key == "RETAIN":
+            cursor.take()
+        if cursor.token.key == "VAR":
+            type_: TypeNode = StructOf(tuple(_parse_section(cursor)), opener.span)
+        elif cursor.token.kind == "name" or cursor.token.key == "STRUCT":
+            type_ = parse_type(cursor)
+            cursor.accept(";")
+        else:
+            raise cursor.stop("expected", expected="STRUCT or the name of a type", after="the name of a DATA_BLOCK")
+        cursor.accept("BEGIN")
+        body = parse_statements(cursor)
+        _close_unit(cursor, opener)
+        values = [(one.target, Initials(one.span, one.value)) for one in body if isinstance(one, Assignment)]
+        simple = tuple((target, initials) for target, initials in values if isinstance(target, Name))
+        if len(simple) < len(values):
+            cursor.findings.report("gap-data-values", opener.span, name=name.text)
+        initial = Initials(opener.span, names=simple) if simple else None
+        self.variables.append(Declaration((name,), type_, initial, "local", opener.span))
+
+    def _read_resource(self) -> None:
+        """A CONFIGURATION or RESOURCE: its global variables, its tasks, and the programs that they run."""
+        cursor = self.cursor
+        end = f"END_{cursor.take().key.upper()}"
+        while cursor.token.kind != "end" and cursor.token.key != end:
+            key = cursor.token.key
+            if key == "resource":
+                self._read_resource()
             elif key == "VAR_GLOBAL":
-                variables.extend(_parse_section(cursor))
-            elif key in _KINDS:
-                units.append(_parse_unit(cursor))
-            elif key != ";":
-                _pass_over(cursor)
-            else:
+                self.variables.extend(_parse_section(cursor))
+            elif key == "task" and cursor.ahead().kind == "name":
+                self._read_task()
+            elif key == "PROGRAM":
+                self._read_instance()
+            elif not pass_config(cursor):
                 cursor.take()
-        except SyntaxStop:
-            cursor.skip_statement()
-    return SourceFile(types, variables, units, cursor.broken or findings.cut)
+        cursor.accept(end)
+        cursor.accept(";")
+
+    def _read_task(self) -> None:
+        """`TASK name (INTERVAL := T#20ms, PRIORITY := 1);`"""
+        cursor = self.cursor
+        cursor.take()
+        call = parse_place(cursor)
+        cursor.accept(";")
+        for argument in call.arguments if isinstance(call, Invocation) and isinstance(call.callee, Name) else ():
+            if argument.name == "interval":
+                self._intervals[call.callee.key] = argument.value  # type: ignore[union-attr]
+
+    def _read_instance(self) -> None:
+        """`PROGRAM name WITH task : Type;`"""
+        cursor = self.cursor
+        cursor.take()
+        while cursor.token.key in _QUALIFIERS:
+            cursor.take()
+        take_name(cursor)
+        task = ""
+        if cursor.accept("with"):
+            task = take_name(cursor).key
+        if cursor.accept(":"):
+            self.tasks.append(Task(_parse_dotted(cursor), self._intervals.get(task)))
+        cursor.skip_statement()
+
+
+def pass_config(cursor: Cursor) -> bool:
+    """Whether VAR_ACCESS or VAR_CONFIG stands here, which is passed over up to its END_VAR."""
+    token = cursor.token
+    if token.key not in ("var_access", "var_config"):
+        return False
+    cursor.findings.report("gap-config", token.span, name=token.key.upper())
+    while cursor.token.kind != "end" and not cursor.accept("END_VAR"):
+        cursor.take()
+    cursor.accept(";")
+    return True
+
+
+def _parse_dotted(cursor: Cursor) -> Name:
+    """The last of the names that dots divide."""
+    name = take_name(cursor)
+    while cursor.token.key == "." and cursor.ahead().kind == "name":
+        cursor.take()
+        name = take_name(cursor)
+    return name
 
 
 def _parse_types(cursor: Cursor) -> list[Declaration]:
     opener = cursor.take()
-    if cursor.ahead().key == "STRUCT":  # TYPE "Name" STRUCT … without a colon
-        found = [Declaration((take_name(cursor),), parse_type(cursor), None)]
+    while cursor.token.key in _ACCESS and cursor.ahead().kind == "name":
+        cursor.take()
+    if cursor.ahead().key == "extends":  # TYPE name EXTENDS base : STRUCT …
+        name = take_name(cursor)
+        cursor.take()
+        base = _parse_dotted(cursor)
+        cursor.expect(":", "the base of a structure")
+        type_ = parse_type(cursor)
+        if isinstance(type_, StructOf):
+            type_ = replace(type_, base=base)
+        cursor.accept(";")
+        return [Declaration((name,), type_, None), *parse_declarations(cursor, opener, "END_TYPE")]
+    if cursor.ahead().key in ("STRUCT", *_HEADER_NAMES):  # TYPE "Name" VERSION : 0.1 STRUCT … without a colon
+        name = take_name(cursor)
+        _skip_header(cursor)
+        found = [Declaration((name,), parse_type(cursor), None)]
         cursor.accept(";")
         return found + parse_declarations(cursor, opener, "END_TYPE")
     found = parse_declarations(cursor, opener, "END_TYPE")
@@ -82,33 +253,55 @@ def _parse_types(cursor: Cursor) -> list[Declaration]:
 def _parse_unit(cursor: Cursor) -> Unit:
     """From its first word to its END_…, also if that is missing."""
     broken, cursor.broken = cursor.broken, False
+    calls, cursor.calls = cursor.calls, set()
     opener = cursor.take()
+    words = _parse_access(cursor)
     name = _parse_unit_name(cursor, opener)
-    result = None
-    if cursor.accept(":"):
-        result = _parse_result(cursor)
-    elif opener.key == "FUNCTION":
-        cursor.findings.report("no-result", name.span, name=name.text)
+    base: Name | None = None
+    interfaces: list[Name] = []
+    while cursor.token.key in ("extends", "implements"):
+        is_base = cursor.take().key == "extends" and opener.key != "interface"
+        interfaces.append(_parse_dotted(cursor))
+        while cursor.accept(","):
+            interfaces.append(_parse_dotted(cursor))
+        if is_base:
+            base = interfaces.pop(0)
+    is_function = opener.key == "FUNCTION"
+    has_result = cursor.accept(":")
+    result = _parse_result(cursor) if has_result else None
     _skip_header(cursor)
-    declarations: list[Declaration] = []
-    externals: list[Declaration] = []
-    body = _parse_parts(cursor, declarations, externals)
+    parts = _Parts()
+    body = _parse_parts(cursor, parts)
+    if is_function and not has_result:
+        words |= {WITHOUT_RESULT}
     _close_unit(cursor, opener)
-    unit = Unit(_KINDS[opener.key], name, result, tuple(declarations), tuple(externals), body, cursor.broken
-                or cursor.findings.cut, opener.span)
-    cursor.broken = broken
+    unit = Unit(_KINDS[opener.key], name, result, tuple(parts.declarations), tuple(parts.externals), body, cursor.broken
+                or cursor.findings.cut, opener.span, tuple(parts.members), base, tuple(interfaces), words,
+                frozenset(cursor.calls))
+    cursor.broken, cursor.calls = broken, calls
     return unit
+
+
+def _parse_access(cursor: Cursor) -> frozenset[str]:
+    """PUBLIC, ABSTRACT and the like before a name."""
+    words = set()
+    while cursor.token.key in _ACCESS and cursor.ahead().kind in ("name", "keyword"):
+        words.add(cursor.take().key)
+    return frozenset(words)
 
 
 def _parse_unit_name(cursor: Cursor, opener: Token) -> Name:
     if cursor.token.kind != "name":
-        cursor.findings.report("expected", cursor.token.span, expected="a name", after=opener.key,
+        cursor.findings.report("expected", cursor.token.span, expected="a name", after=opener.key.upper(),
                                found=cursor.describe())
         return Name("", "", opener.span)
-    return take_name(cursor)
+    return _parse_dotted(cursor)
 
 
 def _parse_result(cursor: Cursor) -> TypeNode | None:
+    if cursor.token.key == "void":
+        cursor.take()
+        return None
     try:
         result = parse_type(cursor)
     except SyntaxStop:
@@ -119,26 +312,85 @@ def _parse_result(cursor: Cursor) -> TypeNode | None:
 
 def _skip_header(cursor: Cursor) -> None:
     """Lines such as `VERSION : 0.1`, which some dialects have."""
-    while cursor.token.key in _HEADER_NAMES and cursor.ahead().key in (":", "="):
+    while cursor.token.key in _HEADER_NAMES and (cursor.ahead().key in (":", "=")
+                                                 or cursor.token.key == "know_how_protect"):
         line = cursor.token.line
         while cursor.token.line == line and cursor.token.kind != "end":
             cursor.take()
 
 
-def _parse_parts(cursor: Cursor, declarations: list[Declaration], externals: list[Declaration]) -> tuple[Step, ...]:
+class _Parts:
+    """What stands between the head of a unit and its end."""
+
+    def __init__(self) -> None:
+        self.declarations: list[Declaration] = []
+        self.externals: list[Declaration] = []
+        self.members: list[Unit] = []
+
+
+def _parse_parts(cursor: Cursor, parts: _Parts) -> tuple[Step, ...]:
     body: list[Step] = []
     while True:
         key = cursor.token.key
-        if key in SECTION_WORDS and key != "VAR_GLOBAL":
+        if (key in SECTION_WORDS and key != "VAR_GLOBAL") or (key == "const" and cursor.ahead(2).key == ":="):
             if body:
                 cursor.findings.report("late-section", cursor.token.span, found=key)
-            (externals if key == "VAR_EXTERNAL" else declarations).extend(_parse_section(cursor))
+            (parts.externals if key == "VAR_EXTERNAL" else parts.declarations).extend(_parse_section(cursor))
+            continue
+        if begins_member(cursor):
+            parts.members.extend(_parse_member(cursor))
+            continue
+        if pass_config(cursor):
             continue
         cursor.accept("BEGIN")
         steps = parse_statements(cursor)
         body.extend(steps)
-        if cursor.token.key not in SECTION_WORDS - {"VAR_GLOBAL"}:
+        if cursor.token.key not in SECTION_WORDS - {"VAR_GLOBAL"} and not begins_member(cursor):
             return tuple(body)
+
+
+def _parse_member(cursor: Cursor) -> list[Unit]:
+    """A METHOD, an ACTION, or the accessors of a PROPERTY."""
+    broken, cursor.broken = cursor.broken, False
+    calls, cursor.calls = cursor.calls, set()
+    opener = cursor.take()
+    words = _parse_access(cursor)
+    name = _parse_dotted(cursor) if cursor.token.kind == "name" else _parse_unit_name(cursor, opener)
+    result = _parse_result(cursor) if cursor.accept(":") and opener.key != "action" else None
+    cursor.accept(";")
+    if opener.key == "property":
+        found = _parse_accessors(cursor, opener, name, result, words)
+    else:
+        parts = _Parts()
+        body = _parse_parts(cursor, parts)
+        end = f"END_{opener.key.upper().partition('_')[0]}"
+        if not cursor.accept(end) and cursor.token.key in MEMBER_ENDS:
+            raise cursor.stop("not-closed", expected=end, opener=opener.key.upper(), line=opener.line)
+        kind: UnitKind = {"method": "method", "action": "action", "property_get": "get"}.get(  # type: ignore[assignment]
+            opener.key, "set")
+        found = [Unit(kind, name, result, tuple(parts.declarations), tuple(parts.externals), body, cursor.broken,
+                      opener.span, words=words, calls=frozenset(cursor.calls))]
+    cursor.accept(";")
+    cursor.broken, cursor.calls = broken, calls
+    return found
+
+
+def _parse_accessors(cursor: Cursor, opener: Token, name: Name, result: TypeNode | None,
+                     words: frozenset[str]) -> list[Unit]:
+    """GET and SET of a PROPERTY; in an INTERFACE they have no body, and may not stand there."""
+    found: list[Unit] = []
+    while cursor.token.key in ("get", "set", *_ACCESS):
+        own = _parse_access(cursor)
+        accessor = cursor.take()
+        parts = _Parts()
+        body = _parse_parts(cursor, parts)
+        cursor.accept(f"END_{accessor.key.upper()}")
+        cursor.accept(";")
+        found.append(Unit(accessor.key, name, result, tuple(parts.declarations),  # type: ignore[arg-type]
+                          tuple(parts.externals), body, cursor.broken, opener.span, words=words | own,
+                          calls=frozenset(cursor.calls)))
+    cursor.accept("END_PROPERTY")
+    return found or [Unit("get", name, result, (), (), (), cursor.broken, opener.span, words=words | {"abstract"})]
 
 
 def _parse_section(cursor: Cursor) -> list[Declaration]:
@@ -146,18 +398,22 @@ def _parse_section(cursor: Cursor) -> list[Declaration]:
     section = _SECTIONS.get(opener.key, "local")
     while cursor.token.key in _QUALIFIERS and cursor.ahead().key not in (":", ","):
         section = "constant" if cursor.take().key == "CONSTANT" and section == "local" else section
-    found = parse_declarations(cursor, opener, "END_VAR", section)
+    is_const = opener.key == "const"
+    found = parse_declarations(cursor, opener, "END_CONST" if is_const else "END_VAR",
+                               "constant" if is_const else section)
+    if opener.key == "VAR_INST":
+        found = [replace(one, is_kept=True) for one in found]
     cursor.accept(";")
     return found
 
 
 def _close_unit(cursor: Cursor, opener: Token) -> None:
-    token, end = cursor.token, f"END_{opener.key}"
+    token, end = cursor.token, f"END_{opener.key.upper()}"
     if token.key != end:
         is_slip = token.key in UNIT_ENDS and not cursor.findings.failed  # else it may belong to another unit
         fix = Fix.instead(token.span, end) if is_slip else None
-        cursor.findings.report("not-closed", token.span, fix, expected=end, found=cursor.describe(), opener=opener.key,
-                               line=opener.line)
+        cursor.findings.report("not-closed", token.span, fix, expected=end, found=cursor.describe(),
+                               opener=opener.key.upper(), line=opener.line)
         if token.key in UNIT_WORDS or token.key == "VAR_GLOBAL":
             return
     cursor.take()
@@ -169,7 +425,7 @@ def _pass_over(cursor: Cursor) -> None:
     token = cursor.token
     found = cursor.describe()
     passed = [cursor.take()]
-    while cursor.token.kind != "end" and not (cursor.token.key in UNIT_WORDS | {"VAR_GLOBAL"}
+    while cursor.token.kind != "end" and not (cursor.token.key in _BEGINNINGS
                                               and cursor.token.line > cursor.previous.line):
         passed.append(cursor.take())
     if token.key in _FOREIGN_UNITS:
@@ -190,7 +446,12 @@ def parse_declarations(cursor: Cursor, opener: Token, end: str, section: Section
     What cannot be read is passed over up to the next `;`; its names are kept, with a type of None.
     """
     found: list[Declaration] = []
-    while cursor.token.kind != "end" and cursor.token.key != end and not _leaves_section(cursor):
+    while cursor.token.kind != "end" and cursor.token.key != end and not _leaves_section(cursor, section):
+        if cursor.token.kind == "foreign" or cursor.token.key == ";":
+            cursor.take()
+            continue
+        if pass_region(cursor):
+            continue
         names: list[Name] = []
         try:
             found.append(_parse_declaration(cursor, names, section))
@@ -207,23 +468,33 @@ def parse_type(cursor: Cursor) -> TypeNode:
     token = cursor.token
     if token.key == "ARRAY":
         return _parse_array(cursor)
-    if token.key == "STRUCT":
+    if token.key == "STRUCT" or (token.key == "union" and cursor.ahead(2).key in (":", ",")):
         opener = cursor.take()
+        cursor.accept("overlap")
         with cursor.nest():
-            parts = parse_declarations(cursor, opener, "END_STRUCT")
-        return StructOf(tuple(parts), opener.span)
+            parts = parse_declarations(cursor, opener, f"END_{opener.key.upper()}")
+        return StructOf(tuple(parts), opener.span, is_union=opener.key == "union")
     if token.key == "(":
         return _parse_values(cursor)
     if token.kind != "name":
         raise cursor.stop("expected", expected="a type", after="':'")
     name = take_name(cursor)
-    if token.key in ("pointer", "reference", "ref_to"):
-        raise cursor.stop("unsupported", what="a pointer")
+    is_pointer = token.key in ("pointer", "reference") and cursor.accept("TO")
+    if is_pointer or (token.key == "ref_to" and cursor.token.kind in ("name", "keyword")):
+        with cursor.nest():
+            target = parse_type(cursor)
+        return PointerTo(target, token.key == "reference", cursor.span_from(token.span))
     if token.key in ("string", "wstring") and cursor.token.key in ("[", "("):
         closer = "]" if cursor.take().key == "[" else ")"
-        parse_expression(cursor)
+        length = parse_expression(cursor)
         cursor.expect(closer, "the length of a string")
-    return _parse_limits(cursor, name) if cursor.token.key == "(" else TypeName(name)
+        return TypeName(name, length=length)
+    prefix = name.key
+    while cursor.token.key == "." and cursor.ahead().kind == "name":
+        cursor.take()
+        name = take_name(cursor)
+    prefix = prefix if prefix != name.key else ""
+    return _parse_limits(cursor, name) if cursor.token.key == "(" else TypeName(name, prefix=prefix)
 
 
 def parse_initials(cursor: Cursor) -> Initials:
@@ -231,7 +502,9 @@ def parse_initials(cursor: Cursor) -> Initials:
     token = cursor.token
     if token.key == "[":
         return _parse_elements(cursor)
-    if token.key == "(" and cursor.ahead().kind == "name" and cursor.ahead(2).key == ":=":
+    if token.key in ("(", "STRUCT") and cursor.ahead(1 + (token.key == "STRUCT")).kind == "name" \
+            and cursor.ahead(2 + (token.key == "STRUCT")).key == ":=":
+        cursor.accept("STRUCT")
         return _parse_named(cursor)
     if token.kind == "integer" and cursor.ahead().key == "(":
         return Initials(token.span, parts=(_parse_element(cursor),))
@@ -245,6 +518,13 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
         names.append(_parse_new_name(cursor))
     if cursor.accept("AT"):
         cursor.take()
+    if section == "constant" and cursor.token.key == ":=" and cursor.previous.kind == "name":
+        cursor.take()
+        value = parse_initials(cursor)
+        cursor.finish_statement("a declaration")
+        if value.value is not None:
+            return Declaration(tuple(names), TypeOf(value.value), value, section, cursor.span_from(names[0].span))
+        raise SyntaxStop
     if cursor.token.key == ":=" or not cursor.accept(":"):
         code = "type-first" if cursor.token.kind == "name" else "expected"
         raise cursor.stop(code, expected="':' and a type", after="the name of a variable")
@@ -255,9 +535,18 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
     if cursor.token.key in (":=", "="):
         cursor.take()
         initial = parse_initials(cursor)
+    elif cursor.token.key == "ref" and cursor.ahead().key == "=":
+        cursor.take()
+        cursor.take()
+        parse_expression(cursor)
+    if cursor.token.key == "," and initial is not None and isinstance(type_, ArrayOf):  # without brackets
+        initial = _parse_rest(cursor, initial)
+    edge = ""
+    if cursor.token.key in ("r_edge", "f_edge"):
+        edge = cursor.take().key.replace("edge", "trig")
     if not (isinstance(type_, StructOf) and cursor.token.key != ";"):
         cursor.finish_statement("a declaration")
-    return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span))
+    return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span), edge)
 
 
 def _parse_new_name(cursor: Cursor) -> Name:
@@ -271,9 +560,11 @@ def _parse_new_name(cursor: Cursor) -> Name:
     return take_name(cursor)
 
 
-def _leaves_section(cursor: Cursor) -> bool:
+def _leaves_section(cursor: Cursor, section: Section) -> bool:
     """Whether something follows that is no declaration, so that the section's end is missing."""
     token, behind = cursor.token, cursor.ahead()
+    if section == "constant" and behind.key == ":=":
+        return False
     if token.key in BOUNDARIES:
         return behind.key not in (":", ",") or token.key.startswith("END_")
     return token.kind == "name" and behind.key in (":=", "(", "[", ".")
@@ -289,14 +580,18 @@ def _skip_declaration(cursor: Cursor) -> None:
 def _parse_array(cursor: Cursor) -> TypeNode:
     opener = cursor.take()
     cursor.expect("[", "ARRAY")
-    bounds = [_parse_bounds(cursor)]
+    bounds = [_parse_open_bounds(cursor)]
     while cursor.accept(","):
-        bounds.append(_parse_bounds(cursor))
+        bounds.append(_parse_open_bounds(cursor))
     cursor.expect("]", "the bounds of an array")
     cursor.expect("OF", "the bounds of an array")
     with cursor.nest():
         element = parse_type(cursor)
     return ArrayOf(tuple(bounds), element, cursor.span_from(opener.span))
+
+
+def _parse_open_bounds(cursor: Cursor) -> tuple[Node, Node] | None:
+    return None if cursor.accept("*") else _parse_bounds(cursor)
 
 
 def _parse_bounds(cursor: Cursor) -> tuple[Node, Node]:
@@ -307,7 +602,8 @@ def _parse_bounds(cursor: Cursor) -> tuple[Node, Node]:
 
 
 def _parse_values(cursor: Cursor) -> TypeNode:
-    """`(Idle, Running := 5)`, and a type behind it that says how wide it is, which is passed over."""
+    """`(Idle, Running := 5)`, and a type behind it that says how wide it is, which is passed over, as is a value to
+    begin with."""
     opener = cursor.take()
     values: list[tuple[Name, Node | None]] = []
     while True:
@@ -325,13 +621,31 @@ def _parse_values(cursor: Cursor) -> TypeNode:
 
 
 def _parse_limits(cursor: Cursor, name: Name) -> TypeNode:
-    """`INT (0..100)`; `INT (Idle := 0, …)` is an enumeration."""
+    """`INT (0..100)`; `INT (Idle := 0, …)` is an enumeration, and `Block (size := 3)` gives arguments to FB_init."""
     if cursor.ahead().kind == "name" and cursor.ahead(2).key in (":=", ",", ")"):
-        return _parse_values(cursor)
+        if name.key in _INTEGERS:
+            return _parse_values(cursor)
+        cursor.findings.report("gap-init", cursor.token.span)
+        return TypeName(_passed_arguments(cursor, name))
     cursor.take()
     limits = _parse_bounds(cursor)
     cursor.expect(")", "the limits of a subrange")
     return TypeName(name, limits)
+
+
+_INTEGERS = frozenset(("sint", "int", "dint", "lint", "usint", "uint", "udint", "ulint", "byte", "word", "dword",
+                       "lword"))
+
+
+def _passed_arguments(cursor: Cursor, name: Name) -> Name:
+    """The name, when its arguments are read."""
+    depth = 0
+    while cursor.token.kind != "end" and cursor.token.key not in (";", "END_VAR"):
+        depth += (cursor.token.key == "(") - (cursor.token.key == ")")
+        cursor.take()
+        if not depth:
+            break
+    return name
 
 
 def _parse_elements(cursor: Cursor) -> Initials:
@@ -344,6 +658,14 @@ def _parse_elements(cursor: Cursor) -> Initials:
                 break
     cursor.expect("]", "the values of an array")
     return Initials(cursor.span_from(opener.span), parts=tuple(parts))
+
+
+def _parse_rest(cursor: Cursor, first: Initials) -> Initials:
+    """`1, 2, 3(0)` from the first comma on."""
+    parts: list[tuple[Node | None, Initials]] = list(first.parts) if first.parts else [(None, first)]
+    while cursor.accept(","):
+        parts.append(_parse_element(cursor))
+    return Initials(cursor.span_from(first.span), parts=tuple(parts))
 
 
 def _parse_element(cursor: Cursor) -> tuple[Node | None, Initials]:
