@@ -401,7 +401,8 @@ class ReplayedRun:
         self._transition = transition
         self._program = transition.program
         self._cycle_ms = cycle_ms
-        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE, watches_overflow, most_turns, passes_gaps=True)
+        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE, watches_overflow, most_turns,
+                                passes_gaps=True)
         self.cycles: list[Cycle] = []
         self.fault: RunTimeFault | None = None
 

@@ -49,7 +49,8 @@ class Machine:
     """Runs the entry of a program. `cycle_ms` is the time from one scan to the next, in milliseconds, if a scan is not
     told another. With `watches_overflow` it is noted where integers wrap round. More than `most_turns` of a loop in a
     scan are a run-time fault. A run ends where something is not known (`core.Unknown`), unless it `passes_gaps`: then
-    it goes on with a value that such a thing may have. Raises TooDeep for a program that is nested too deeply to be run."""
+    it goes on with a value that such a thing may have. Raises TooDeep for a program that is nested too deeply to be
+    run."""
 
     def __init__(self, program: core.Program, cycle_ms: int = 100, watches_overflow: bool = False,
                  most_turns: int = core.MOST_TURNS, passes_gaps: bool = False) -> None:

@@ -69,7 +69,7 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
 
 
 def _pass_unknown(expression: Expression, target: Type, scope: Scope) -> Expression:
-    """What is not known as a value of a type; a known value goes into a place of which nothing is known, and is lost."""
+    """What is not known as a value of a type; a value that goes into a place of which nothing is known is lost."""
     if isinstance(expression, Unknown):
         return replace(expression, type=target)
     return Unknown(f"the value of {describe_type(expression.type)}", target, expression.span)

@@ -18,9 +18,9 @@ from typing import Any, Literal, TypeAlias
 _NAME = re.compile(r"[^\W\d]\w{0,127}")
 Kind = Literal["bool", "int", "bits", "real", "time", "enum", "string", "opaque"]
 """`bits` are BYTE to LWORD: unsigned, without order to speak of. `time` counts a unit: TIME is signed, 32 bits, in
-milliseconds, LTIME signed, 64 bits, in nanoseconds; DATE and DATE_AND_TIME are seconds since 1970, TIME_OF_DAY milliseconds
-since midnight (32 bits without sign), and their L… forms nanoseconds (64 bits). `opaque` is what is not known: a pointer,
-a type that is not there."""
+milliseconds, LTIME signed, 64 bits, in nanoseconds; DATE and DATE_AND_TIME are seconds since 1970, TIME_OF_DAY
+milliseconds since midnight (32 bits without sign), and their L… forms nanoseconds (64 bits). `opaque` is what is not
+known: a pointer, a type that is not there; `names` then say why."""
 Section = Literal["input", "output", "in_out", "local", "temp", "constant", "result"]
 """`local` keeps its value from one call of a function block to the next; `temp` and all variables of a function begin
 anew with each call. `result` is the variable named as its function."""
@@ -47,8 +47,8 @@ NOWHERE = Span(0, 0)
 class Scalar:
     """An elementary type. Integers wrap around in two's complement at their width (INT 16, DINT 32); REAL is IEEE 754
     with 32 bits, LREAL with 64, rounded to even. An enumeration is an INT with the `names` of its values from `low`
-    on, empty where a number has none; a subrange has bounds that no assignment may leave (`low`, `high`). A STRING holds
-    as many characters as `high` says; one without is the value of an expression."""
+    on, empty where a number has none; a subrange has bounds that no assignment may leave (`low`, `high`). A STRING
+    holds as many characters as `high` says; one without is the value of an expression."""
 
     name: str
     kind: Kind
@@ -175,8 +175,8 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that is not known, and `why`: a pointer's target, the output of a block that is not there. A proof takes it
-    for any value, a run that comes to it ends."""
+    """A value that is not known, and `why`: a pointer's target, the output of a block that is not there. A proof takes
+    it for any value, a run that comes to it ends."""
 
     why: str
     type: Type
@@ -304,8 +304,8 @@ class Routine:
 class Dialect:
     """`iec` is IEC 61131-3 in its third edition; the others differ where docs/plc.md says so. A MOD by 0 is a run-time
     fault, or `zero`. `defines` are the names that `{IF defined (NAME)}` finds; upper and lower case are the same. With
-    `allows_missing` the names of libraries that are not there are gaps, and no errors. `namespaces` are the names of lists
-    of global variables and of libraries, which may stand before a name with a dot.
+    `allows_missing` the names of libraries that are not there are gaps, and no errors. `namespaces` are the names of
+    lists of global variables and of libraries, which may stand before a name with a dot.
 
     Raises ValueError for a name that is none."""
 

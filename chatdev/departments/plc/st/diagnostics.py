@@ -16,8 +16,8 @@ from chatdev.departments.plc.st.core import Span
 from chatdev.paths import bundled_table
 
 Severity = Literal["error", "gap", "warning"]
-"""Of a program with a `gap` some part is read and has no meaning here: no run comes past it, and what depends on it is not
-verified."""
+"""Of a program with a `gap` some part is read and has no meaning here: no run comes past it, and what depends on it is
+not verified."""
 MOST_ERRORS = 25
 """After so many errors the reading ends: what follows is most often one mistake seen again and again."""
 MOST_WARNINGS = 100
@@ -50,8 +50,8 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding, of a gap the first of its kind. `code` names its sentence in `messages.yaml`; `hint` is the remedy, or empty; `fix` is the remedy
-    that needs no thought, where there is one."""
+    """One finding, of a gap the first of its kind. `code` names its sentence in `messages.yaml`; `hint` is the remedy,
+    or empty; `fix` is the remedy that needs no thought, where there is one."""
 
     severity: Severity
     code: str

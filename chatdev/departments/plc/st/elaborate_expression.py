@@ -107,8 +107,8 @@ def operate(sign: str, operands: list[Expression], node: Node, scope: Scope) -> 
 
 
 def _operate_unknown(sign: str, operands: Sequence[Expression], node: Node, scope: Scope) -> Expression:
-    """What an operator gives of a value that is not known: a BOOL, or what is not known in turn. `TRUE OR x` and `FALSE AND x`
-    are left to the proof, which takes x for any BOOL."""
+    """What an operator gives of a value that is not known: a BOOL, or what is not known in turn. A BOOL beside it is
+    left to the proof, which takes the other one for any BOOL."""
     first = next(one for one in operands if is_opaque(one.type))
     why = first.why if isinstance(first, Unknown) else why_unknown(first.type)
     if sign in _COMPARISONS or sign in ("and_then", "or_else", "-->"):
@@ -217,7 +217,7 @@ def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: S
     met = meet(left, right, scope)
     allowed, wanted = (("int",), "integers") if sign == "mod" else (("int", "real"), "numbers")
     if met is not None and met[2].kind == "bits":
-        return _count_bits(met[:2], met[2], node, scope, lambda counts: _reckon(sign, counts[0], counts[1], node, scope))
+        return _count_bits(met[:2], met[2], node, scope, lambda both: _reckon(sign, both[0], both[1], node, scope))
     if met is None or met[2].kind not in allowed:
         raise _reject_operands(sign.upper(), left, right, node, scope, wanted)
     first, second, type_ = met
@@ -237,9 +237,10 @@ def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: S
 
 def _beside_real(operand: Expression, other: Expression) -> Expression:
     """A bit string beside a REAL is the unsigned number of its bits."""
-    kinds = [one.type.kind for one in (operand, other) if isinstance(one.type, Scalar)]
-    return convert(operand, SCALARS[f"u{_COUNTED[operand.type.bits].lower()}"]) if kinds == ["bits", "real"] and isinstance(
-        operand.type, Scalar) else operand
+    type_, beside = operand.type, other.type
+    if not isinstance(type_, Scalar) or not isinstance(beside, Scalar) or (type_.kind, beside.kind) != ("bits", "real"):
+        return operand
+    return convert(operand, SCALARS[f"u{_COUNTED[type_.bits].lower()}"])
 
 
 def _count_bits(operands: Sequence[Expression], type_: Scalar, node: Node, scope: Scope,
@@ -316,17 +317,14 @@ def _reckon_time(sign: str, left: Expression, right: Expression, node: Node, sco
     return convert(_reckon(sign, first, second, node, scope), unit)
 
 
-_TIMES = "TIME + TIME, TIME - TIME, TIME * number, TIME / number, a moment + or - TIME, or the difference of two moments"
-_MOMENTS = {"DATE": ("DATE", "TIME"), "TIME_OF_DAY": ("TIME_OF_DAY", "TIME"), "DATE_AND_TIME": ("DATE_AND_TIME", "TIME"),
-            "LDATE": ("LDATE", "LTIME"), "LTIME_OF_DAY": ("LTIME_OF_DAY", "LTIME"),
-            "LDATE_AND_TIME": ("LDATE_AND_TIME", "LTIME"), "TIME": ("TIME", "TIME"), "LTIME": ("LTIME", "LTIME")}
-"""What a moment and a duration give, and what the difference of two moments is."""
+_TIMES = "TIME + TIME, TIME - TIME, TIME * number, TIME / number, a moment and a TIME, or the difference of two moments"
 
 
 def _shift_moment(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
     """Reckoned in the finer one of the units, as LINT where they differ."""
     one, other = left.type, right.type
-    assert isinstance(one, Scalar) and isinstance(other, Scalar)
+    assert isinstance(one, Scalar)
+    assert isinstance(other, Scalar)
     if (one, other) == (TIME, LTIME) or (one, other) == (LTIME, TIME):
         left, right = convert(left, LTIME), convert(right, LTIME)
         one = other = LTIME
@@ -334,11 +332,10 @@ def _shift_moment(sign: str, left: Expression, right: Expression, node: Node, sc
         return fold(sign, left, right, one) or Operation(sign, (left, right), one, node.span)
     if sign == "+" and one in (TIME, LTIME):
         return _shift_moment(sign, right, left, node, scope)
-    moment, duration = _MOMENTS[one.name]
     is_difference = sign == "-" and one == other
     if sign not in ("+", "-") or not (is_difference or (other in (TIME, LTIME) and one not in (DATE, LDATE))):
         raise _reject_operands(sign, left, right, node, scope, _TIMES)
-    result = SCALARS[(duration if is_difference else moment).lower()]
+    result = one if not is_difference else LTIME if one.bits == LTIME.bits else TIME
     finest = min(NANOSECONDS[one.name], NANOSECONDS[other.name], NANOSECONDS[result.name])
     first, second = (_count_in(operand, finest) for operand in (left, right))
     total = Operation(sign, (first, second), LINT, node.span)

@@ -1,5 +1,5 @@
-"""Give statements their meaning in the core: CASE as tests, every loop as one form, and what an expression changes before
-the statement that it stands in."""
+"""Give statements their meaning in the core: CASE as tests, every loop as one form, and what an expression changes
+before the statement that it stands in."""
 
 from __future__ import annotations
 

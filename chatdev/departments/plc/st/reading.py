@@ -23,7 +23,7 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
 from chatdev.departments.plc.st.elaborate_expression import elaborate_as
-from chatdev.departments.plc.st.elaborate_unit import elaborate_source, make_program
+from chatdev.departments.plc.st.elaborate_source import elaborate_source, make_program
 from chatdev.departments.plc.st.functions import BOOL
 from chatdev.departments.plc.st.parse_statement import parse_expression
 from chatdev.departments.plc.st.parse_unit import parse_source

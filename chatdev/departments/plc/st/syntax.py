@@ -285,7 +285,8 @@ UnitKind: TypeAlias = OneOf["function", "block", "program", "interface", "method
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A FUNCTION, FUNCTION_BLOCK, PROGRAM or INTERFACE, or a member of one: a METHOD, an ACTION, GET or SET of a
-    PROPERTY. It is `broken` where declarations were lost to errors. `calls` are the names that something is called by."""
+    PROPERTY. It is `broken` where declarations were lost to errors. `calls` are the names that something is called or
+    entered by."""
 
     kind: UnitKind
     name: Name

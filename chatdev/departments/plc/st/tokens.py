@@ -232,7 +232,7 @@ def _read_moment(prefix: str, digits: str) -> tuple[str, int]:
         day, _, clock = digits.rpartition("-")
     try:
         days = (datetime.date(*map(int, day.split("-"))) - _EPOCH).days if name != "TIME_OF_DAY" else 0
-        hours, minutes, seconds = [*map(Fraction, clock.split(":")), Fraction(0), Fraction(0)][:3] if clock else (0, 0, 0)
+        hours, minutes, seconds = [*map(Fraction, clock.split(":") if clock else ()), *[Fraction(0)] * 3][:3]
     except (ValueError, TypeError):
         raise BadLiteral("a date is written D#2024-02-29, a time of day TOD#13:30:00, both DT#2024-02-29-13:30:00"
                          ) from None

@@ -164,7 +164,8 @@ TEXTS = {  # whole texts
     "FUNCTION_BLOCK M\nVAR i : I; END_VAR\ni.go();\nEND_FUNCTION_BLOCK":
         "5:29 no-method 8:9 gap-dispatch",
     "METHOD go : BOOL\nEND_METHOD": "1:1 no-owner",
-    "FUNCTION_BLOCK A\nMETHOD go\nEND_METHOD\nVAR b : BOOL; END_VAR\nb := go();\nEND_FUNCTION_BLOCK": "5:6 without-result",
+    "FUNCTION_BLOCK A\nMETHOD go\nEND_METHOD\nVAR b : BOOL; END_VAR\nb := go();\nEND_FUNCTION_BLOCK":
+        "5:6 without-result",
     "FUNCTION_BLOCK A\nVAR_TEMP u : INT; END_VAR\nACTION go:\nu := 1;\nEND_ACTION\nEND_FUNCTION_BLOCK\nPROGRAM P\n"
     "VAR a : A; END_VAR\na.go();\nEND_PROGRAM": "9:1 member-unbound",
     "PROGRAM P\nVAR s : STRING; b : BOOL; f : F; w : WORD; END_VAR\nb := s[1] = 'a';\nf(io := w.1);\nEND_PROGRAM\n"
@@ -178,8 +179,8 @@ TEXTS = {  # whole texts
     "TASK t(INTERVAL := T#20ms);\nPROGRAM a WITH t : Q;\nPROGRAM b WITH t : P;\nEND_RESOURCE\nEND_CONFIGURATION":
         "4:9 gap-own-program 16:20 gap-tasks",
 }
-UNTRIED = {"gap-missing", "unverified", "no-such-entry", "too-deep", "deep-calls", "deep-loops", "too-many-arms", "long-name",
-           "not-asked", "code-page", "utf-16", "no-text", "unreadable-file"}  # tested apart
+UNTRIED = {"gap-missing", "unverified", "no-such-entry", "too-deep", "deep-calls", "deep-loops", "too-many-arms",
+           "long-name", "not-asked", "code-page", "utf-16", "no-text", "unreadable-file"}  # tested apart
 
 
 def said(source: str) -> str:
