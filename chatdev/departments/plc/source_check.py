@@ -119,7 +119,7 @@ def _check(source: str, entry: str | None, dialect: Dialect) -> SourceCheck:
     if program is None:
         return SourceCheck("", reading.diagnostics)
     variables = tuple(EntryVariable(one.written or one.name, one.section, describe_type(one.type))
-                      for one in all_variables(program, program.entry))
+                      for one in all_variables(program, program.entry) if not one.is_hidden)
     names = tuple(one.name for one in assertions_of(program))
     return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, names)
 
@@ -133,7 +133,7 @@ def _wrong_in(text: str, program: Program) -> Iterator[str]:
 
 def _known_names(program: Program) -> str:
     """What a condition may name, which nobody can declare there."""
-    names = [one.written or one.name for one in all_variables(program, program.entry)]
+    names = [one.written or one.name for one in all_variables(program, program.entry) if not one.is_hidden]
     more = ", …" if len(names) > _MOST_NAMES else ""
     return f"{program.entry.written or program.entry.name} has {', '.join(names[:_MOST_NAMES])}{more}"
 

@@ -281,6 +281,11 @@ class Variable:
     written: str = ""
     span: Span = NOWHERE
 
+    @property
+    def is_hidden(self) -> bool:
+        """Whether nobody declared it: the data of a call within an expression."""
+        return self.name.startswith("@")
+
 
 @dataclass(frozen=True, slots=True)
 class Routine:

@@ -271,8 +271,8 @@ class Units:
         if body.owner:
             owner = self._world.signatures[body.owner]
             owned = {one.name: one for one in owner.variables}
-            kept = {name.key: owned[f"{unit.name.key}.{name.key}"] for one in unit.declarations if one.is_kept
-                    for name in one.names if f"{unit.name.key}.{name.key}" in owned}
+            kept = {name.key: owned[f"{unit.name.key}__{name.key}"] for one in unit.declarations if one.is_kept
+                    for name in one.names if f"{unit.name.key}__{name.key}" in owned}
             base = self._units[body.definer].base
             scope.owner, scope.owned, scope.base = body.owner, owned | kept, base.key if base else ""
             scope.lost |= self._lost[body.owner]
@@ -285,7 +285,7 @@ class Units:
         found: list[Statement] = []
         for declaration in unit.declarations if scope.kind == "block" else ():
             for name in declaration.names if declaration.edge else ():
-                edge = scope.variables.get(f"@edge.{name.key}")
+                edge = scope.variables.get(f"{name.key}__edge")
                 if edge is not None and isinstance(edge.type, Record):
                     clock = Place(name.key, (), BOOL, name.span)
                     found.append(Invoke(Place(edge.name, (), edge.type), declaration.edge, (("clk", clock),),
@@ -356,13 +356,13 @@ class Units:
         for member in unit.members:
             kept = [one for one in member.declarations if one.is_kept]
             for variable in self._declare_variables(kept, scope, lost, {}, unit.kind):
-                name = f"{member.name.key}.{variable.name}"
+                name = f"{member.name.key}__{variable.name}"
                 variables[name] = replace(variable, name=name)
         for declaration in unit.declarations:
             for name in declaration.names if declaration.edge and unit.kind == "block" else ():  # type: ignore[assignment]
                 record = self.find_block(declaration.edge, unit.span)
                 if record is not None:
-                    key = f"@edge.{name.key}"  # type: ignore[attr-defined]
+                    key = f"{name.key}__edge"  # type: ignore[attr-defined]
                     variables[key] = Variable(key, record, initial_value(record), "local")
 
     def _check_interfaces(self, unit: Unit) -> None:
