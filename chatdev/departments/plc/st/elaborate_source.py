@@ -9,13 +9,10 @@ from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routi
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
 from chatdev.departments.plc.st.elaborate_type import Types
-from chatdev.departments.plc.st.elaborate_unit import Units
+from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import SourceFile, Task
-
-MOST_CALLS = 50
-"""So many routines may call each other in a row."""
 
 
 def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[str, Routine],
@@ -29,13 +26,13 @@ def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[s
     units.declare_globals([one for one in source.globals if one.section == "constant"])
     types.resolve_all()
     units.declare_globals([one for one in source.globals if one.section != "constant"])
-    units.declare_programs(_likely_entry(source, entry))
+    world.entry = _likely_entry(source, entry)
+    units.declare_programs(world.entry)
     units.declare_all()
     units.read_all()
     known = [unit.name.key for unit in source.units]
     _report_circles({key: units.calls[key] for key in (*known, *units.calls) if key in units.calls}, world)
     world.cycle_ms = _read_interval(source.tasks, world)
-    world.run_by_task = source.tasks[0].program.key if source.tasks else ""
     return world
 
 
@@ -121,8 +118,8 @@ def _choose_entry(world: World, entry: str | None, needed: bool) -> Routine | No
             world.findings.report("no-such-entry", Span(1, 1, 1, 1), name=entry, near=find_nearest(entry, known),
                                   known=", ".join(known[:12]))
         return chosen
-    if world.run_by_task in candidates:
-        return candidates[world.run_by_task]
+    if world.entry in candidates:
+        return candidates[world.entry]
     if not candidates:
         if needed:
             world.findings.report("no-entry", Span(1, 1, 1, 1), functions=bool(world.routines))

@@ -42,6 +42,8 @@ from chatdev.departments.plc.st.syntax import Declaration, Foreign, Name, Step, 
 
 MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
+MOST_CALLS = 50
+"""So many routines may call each other in a row."""
 _NOT_STORED = ("temp", "in_out")
 
 
@@ -70,6 +72,7 @@ class Units:
         self._bodies: dict[str, _Body] = {}
         self._open_bodies: dict[str, _Body] = {}
         self._variants: dict[str, list[tuple[Mapping[str, Type], str]]] = {}
+        self._depth = 0
         self.calls: dict[str, dict[str, Span]] = {}
         for unit in units:
             if unit.name.key in self._units or unit.name.key in SCALARS:
@@ -97,6 +100,8 @@ class Units:
 
     def find_block(self, key: str, span: Span) -> Record | None:
         """The data of a function block; None if there is none of this name. Raises Reject for one within itself."""
+        if key not in self._units:
+            key = _OTHER_NAMES.get(key, key)
         if len(self.open) == MOST_BLOCKS:
             raise Scope(self._world, {}).reject("deep-calls", span, most=MOST_BLOCKS)
         if key in self.open:
@@ -157,6 +162,15 @@ class Units:
         body = self._bodies.pop(key, None)
         if body is None:
             return
+        self._depth += 1
+        try:
+            self._read_body(key, body)
+        finally:
+            self._depth -= 1
+
+    def _read_body(self, key: str, body: _Body) -> None:
+        if self._depth > MOST_CALLS:
+            self._world.findings.report("deep-calls", body.unit.name.span, most=MOST_CALLS)
         world, unit = self._world, body.unit
         signature = world.signatures[key]
         if any(is_open(one.type) for one in signature.variables):  # read for each array that it is given
@@ -457,6 +471,11 @@ class Units:
 
 _NEW_TYPES = frozenset(("ltime", "ldate", "ltod", "ldt", "char", "wchar"))
 """Of the third edition; programs of the second one have variables of these names."""
+
+
+_OTHER_NAMES = {"ton_time": "ton", "tof_time": "tof", "tp_time": "tp", "ctu_int": "ctu", "ctd_int": "ctd",
+                "ctud_int": "ctud"}
+"""Of standard blocks, as TIA Portal has them."""
 
 
 def _sort_by_calls(units: Sequence[Unit], known: Mapping[str, Unit]) -> Iterator[Unit]:

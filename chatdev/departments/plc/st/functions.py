@@ -283,7 +283,8 @@ SCALARS |= {"tod": TOD, "dt": DT, "ltod": LTOD, "ldt": LDT}
 UNSUPPORTED = frozenset((
     "variant", "any", "any_num", "any_int", "any_real", "any_bit", "any_string", "any_date", "any_elementary", "pvoid",
     "lstring", "s5time", "timer", "counter", "void", "xint", "uxint", "xword", "dtl", "bit", "__xint", "__uxint",
-    "__xword", "__system.exception", "hresult", "itcunknown", "guid", "db_any", "remote", "error_struct", "bcd"))
+    "__xword", "__system.exception", "hresult", "itcunknown", "guid", "db_any", "remote", "error_struct",
+    "iec_timer", "iec_counter"))
 _INTEGERS = tuple(SCALARS[name] for name in ("usint", "sint", "uint", "int", "udint", "dint", "ulint", "lint"))
 """From the narrowest on."""
 GREATEST_REAL = {32: 3.4028234663852886e38, 64: 1.7976931348623157e308}

@@ -27,7 +27,7 @@ from chatdev.departments.plc.st.elaborate_source import elaborate_source, make_p
 from chatdev.departments.plc.st.functions import BOOL
 from chatdev.departments.plc.st.parse_statement import parse_expression
 from chatdev.departments.plc.st.parse_unit import parse_source
-from chatdev.departments.plc.st.scope import Reject, Scope, World
+from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, World
 from chatdev.departments.plc.st.tokens import Cursor, SyntaxStop, Token, split_tokens
 
 MOST_CHARACTERS = 1_000_000
@@ -72,7 +72,10 @@ def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC, 
     program = None
     contents: dict[str, int] = {}
     with suppress(TooManyErrors), _without_collection():
-        program = _read(source, entry, dialect, findings, needs_entry, contents)
+        try:
+            program = _read(source, entry, dialect, findings, needs_entry, contents)
+        except RecursionError:
+            findings.report("too-deep", _START, most=MOST_DEPTH)
     diagnostics = findings.in_order()
     return Reading(None if findings.failed else program, diagnostics, contents)
 

@@ -111,7 +111,8 @@ class World:
     lost: set[str] = field(default_factory=set)
     broken: bool = False
     cycle_ms: int | None = None
-    run_by_task: str = ""
+    entry: str = ""
+    """The program that will be run, or nothing where there is none."""
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
     parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
     numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)
