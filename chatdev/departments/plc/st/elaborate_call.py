@@ -259,24 +259,18 @@ def _drop_result(node: Invocation, scope: Scope, elaborate: Elaborate) -> list[S
 
 def _find_member(callee: Node, scope: Scope, kind: str, elaborate: Elaborate) -> tuple[str, Bind] | None:
     """The routine of a member that is called, and where the variables of its block lie."""
-    world = scope.world
-    if isinstance(callee, Name):
-        is_own = scope.owner and callee.key not in scope.variables
-        key = world.find_member(scope.owner, callee.key, kind) if is_own else ""
-        return (key, _own_binding(scope)) if key else None
-    if not isinstance(callee, Member) or callee.key not in world.member_names:
+    if not isinstance(callee, Name | Member) or callee.key not in scope.world.member_names:
         return None
-    if is_own_instance(callee.base):
-        key = world.find_member(scope.owner, callee.key, kind)
-        return (key, _own_binding(scope)) if key else None
-    if is_own_instance(callee.base, "super"):
-        key = world.find_member(f"{scope.owner}@{scope.base}", callee.key, kind)
-        return (key, _own_binding(scope)) if key else None
-    base = elaborate_place(callee.base, scope, elaborate)
-    if not isinstance(base, Place) or not isinstance(base.type, Record) or not base.type.block:
+    if isinstance(callee, Member) and not is_own_instance(callee.base) and not is_own_instance(callee.base, "super"):
+        base = elaborate_place(callee.base, scope, elaborate)
+        block = base.type.block if isinstance(base, Place) and isinstance(base.type, Record) else ""
+        key = scope.world.find_member(block, callee.key, kind)
+        return (key, _binding_at(base, scope)) if key and isinstance(base, Place) else None
+    if isinstance(callee, Name) and callee.key in scope.variables:
         return None
-    key = world.find_member(base.type.block, callee.key, kind)
-    return (key, _binding_at(base, scope)) if key else None
+    is_super = isinstance(callee, Member) and is_own_instance(callee.base, "super")
+    key = scope.world.find_member(f"{scope.owner}@{scope.base}" if is_super else scope.owner, callee.key, kind)
+    return (key, _own_binding(scope)) if key else None
 
 
 def _find_base(callee: Node, scope: Scope) -> tuple[str, Bind] | None:

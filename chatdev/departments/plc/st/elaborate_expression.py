@@ -320,22 +320,37 @@ def _reckon_time(sign: str, left: Expression, right: Expression, node: Node, sco
 _TIMES = "TIME + TIME, TIME - TIME, TIME * number, TIME / number, a moment and a TIME, or the difference of two moments"
 
 
+_DURATIONS = (TIME, LTIME)
+
+
 def _shift_moment(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
     """Reckoned in the finer one of the units, as LINT where they differ."""
     one, other = left.type, right.type
     assert isinstance(one, Scalar)
     assert isinstance(other, Scalar)
-    if (one, other) == (TIME, LTIME) or (one, other) == (LTIME, TIME):
+    if {one, other} == {TIME, LTIME}:
         left, right = convert(left, LTIME), convert(right, LTIME)
         one = other = LTIME
-    if sign in ("+", "-") and one == other and one in (TIME, LTIME):
-        return fold(sign, left, right, one) or Operation(sign, (left, right), one, node.span)
-    if sign == "+" and one in (TIME, LTIME):
-        return _shift_moment(sign, right, left, node, scope)
-    is_difference = sign == "-" and one == other
-    if sign not in ("+", "-") or not (is_difference or (other in (TIME, LTIME) and one not in (DATE, LDATE))):
+    if sign not in ("+", "-"):
         raise _reject_operands(sign, left, right, node, scope, _TIMES)
-    result = one if not is_difference else LTIME if one.bits == LTIME.bits else TIME
+    if one == other and one in _DURATIONS:
+        return fold(sign, left, right, one) or Operation(sign, (left, right), one, node.span)
+    if sign == "+" and one in _DURATIONS:
+        left, right, one, other = right, left, other, one
+    if one == other and sign == "-":
+        result = LTIME if one.bits == LTIME.bits else TIME
+    elif other in _DURATIONS and one not in (DATE, LDATE):
+        result = one
+    else:
+        raise _reject_operands(sign, left, right, node, scope, _TIMES)
+    return _add_counts(sign, left, right, result, node)
+
+
+def _add_counts(sign: str, left: Expression, right: Expression, result: Scalar, node: Node) -> Expression:
+    """A sum or difference of what is counted in different units."""
+    one, other = left.type, right.type
+    assert isinstance(one, Scalar)
+    assert isinstance(other, Scalar)
     finest = min(NANOSECONDS[one.name], NANOSECONDS[other.name], NANOSECONDS[result.name])
     first, second = (_count_in(operand, finest) for operand in (left, right))
     total = Operation(sign, (first, second), LINT, node.span)

@@ -355,8 +355,7 @@ class Units:
             return ()
         base = self._units.get(unit.base.key)
         if base is None or base.kind != "block":
-            scope.miss(unit.base.text, unit.base.span) if self._world.dialect.allows_missing else scope.report(
-                "no-base", unit.base.span, name=unit.base.text, what="a function block")
+            self._miss_base(unit.base, "a function block")
             return ()
         if unit.base.key in self.open:
             scope.report("recursion", unit.base.span, circle=f"{unit.name.text} extends {unit.base.text}")
@@ -381,23 +380,26 @@ class Units:
 
     def _check_interfaces(self, unit: Unit) -> None:
         """Whether a block that is no ABSTRACT one has the methods of the interfaces that it implements."""
-        if "abstract" in unit.words:
-            return
+        chain = list(self._chain(unit.name.key))
+        have = {one.name.key for definer in chain for one in definer.members}
+        is_whole = chain[-1].base is None and "abstract" not in unit.words
         for name in unit.interfaces:
             interface = self._units.get(name.key)
             if interface is None or interface.kind != "interface":
-                scope = Scope(self._world, {})
-                if self._world.dialect.allows_missing:
-                    scope.miss(name.text, name.span)
-                elif name.key not in self._world.lost:
-                    scope.report("no-base", name.span, name=name.text, what="an interface")
+                self._miss_base(name, "an interface")
                 continue
-            have = {one.name.key for definer in self._chain(unit.name.key) for one in definer.members}
-            whole = all(one.base is None or one.base.key in self._units for one in self._chain(unit.name.key))
             for member in interface.members:
-                if member.name.key not in have and whole:
+                if member.name.key not in have and is_whole:
                     self._world.findings.report("no-method", name.span, name=member.name.text, interface=name.text,
                                                 block=unit.name.text)
+
+    def _miss_base(self, name: Name, what: str) -> None:
+        """Report what a block extends or implements and is not there."""
+        scope = Scope(self._world, {})
+        if self._world.dialect.allows_missing:
+            scope.miss(name.text, name.span)
+        elif name.key not in self._world.lost:
+            scope.report("no-base", name.span, name=name.text, what=what)
 
     def _is_large(self, variables: Sequence[Variable], unit: Unit) -> bool:
         """Whether the variables hold too much together, which is then reported."""

@@ -130,11 +130,11 @@ def _length(_type: Scalar, values: Sequence[Value]) -> Value:
     return len(values[0])
 
 
-def _left(_type: Scalar, values: Sequence[Value]) -> Value:
+def _first_part(_type: Scalar, values: Sequence[Value]) -> Value:
     return values[0][:max(values[1], 0)]
 
 
-def _right(_type: Scalar, values: Sequence[Value]) -> Value:
+def _last_part(_type: Scalar, values: Sequence[Value]) -> Value:
     text, count = values
     return text[max(len(text) - count, 0):] if count > 0 else ""
 
@@ -239,7 +239,7 @@ FUNCTIONS: dict[str, StandardFunction] = {
     "MUX": StandardFunction((("K", "DINT"), ("IN0", ""), ("IN1", "")), _ALL, _multiplex, repeats=True),
     "MOVE": _one(_move, _ALL),
     "LEN": _one(_length, _TEXT, "INT"),
-    "LEFT": _text(_left, "IN", "L"), "RIGHT": _text(_right, "IN", "L"), "MID": _text(_middle, "IN", "L", "P"),
+    "LEFT": _text(_first_part, "IN", "L"), "RIGHT": _text(_last_part, "IN", "L"), "MID": _text(_middle, "IN", "L", "P"),
     "CONCAT": StandardFunction((("IN1", ""), ("IN2", "")), _TEXT, _join_texts, repeats=True),
     "INSERT": _text(_insert, "IN1", "IN2", "P"), "DELETE": _text(_delete, "IN", "L", "P"),
     "REPLACE": _text(_replace, "IN1", "IN2", "L", "P"),

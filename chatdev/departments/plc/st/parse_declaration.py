@@ -50,26 +50,44 @@ def parse_type(cursor: Cursor) -> TypeNode:
     if token.key == "ARRAY":
         return _parse_array(cursor)
     if token.key == "STRUCT" or (token.key == "union" and cursor.ahead(2).key in (":", ",")):
-        opener = cursor.take()
-        cursor.accept("overlap")
-        with cursor.nest():
-            parts = parse_declarations(cursor, opener, f"END_{opener.key.upper()}")
-        return StructOf(tuple(parts), opener.span, is_union=opener.key == "union")
+        return _parse_struct(cursor)
     if token.key == "(":
         return _parse_values(cursor)
     if token.kind != "name":
         raise cursor.stop("expected", expected="a type", after="':'")
     name = take_name(cursor)
-    is_pointer = token.key in ("pointer", "reference") and cursor.accept("TO")
-    if is_pointer or (token.key == "ref_to" and cursor.token.kind in ("name", "keyword")):
-        with cursor.nest():
-            target = parse_type(cursor)
-        return PointerTo(target, token.key == "reference", cursor.span_from(token.span))
+    if token.key in _POINTERS and (cursor.token.key == "TO" or token.key == "ref_to"):
+        return _parse_pointer(cursor, token)
     if token.key in ("string", "wstring") and cursor.token.key in ("[", "("):
         closer = "]" if cursor.take().key == "[" else ")"
         length = parse_expression(cursor)
         cursor.expect(closer, "the length of a string")
         return TypeName(name, length=length)
+    return _parse_name(cursor, name)
+
+
+_POINTERS = ("pointer", "reference", "ref_to")
+
+
+def _parse_struct(cursor: Cursor) -> TypeNode:
+    """A STRUCT or a UNION."""
+    opener = cursor.take()
+    cursor.accept("overlap")
+    with cursor.nest():
+        parts = parse_declarations(cursor, opener, f"END_{opener.key.upper()}")
+    return StructOf(tuple(parts), opener.span, is_union=opener.key == "union")
+
+
+def _parse_pointer(cursor: Cursor, opener: Token) -> TypeNode:
+    """What follows POINTER, REFERENCE or REF_TO."""
+    cursor.accept("TO")
+    with cursor.nest():
+        target = parse_type(cursor)
+    return PointerTo(target, opener.key == "reference", cursor.span_from(opener.span))
+
+
+def _parse_name(cursor: Cursor, name: Name) -> TypeNode:
+    """A type by its name, with what stands before its dots and the limits behind it."""
     prefix = name.key
     while cursor.token.key == "." and cursor.ahead().kind == "name":
         cursor.take()
@@ -83,9 +101,8 @@ def parse_initials(cursor: Cursor) -> Initials:
     token = cursor.token
     if token.key == "[":
         return _parse_elements(cursor)
-    if token.key in ("(", "STRUCT") and cursor.ahead(1 + (token.key == "STRUCT")).kind == "name" \
-            and cursor.ahead(2 + (token.key == "STRUCT")).key == ":=":
-        cursor.accept("STRUCT")
+    cursor.accept("STRUCT")
+    if cursor.token.key == "(" and cursor.ahead().kind == "name" and cursor.ahead(2).key == ":=":
         return _parse_named(cursor)
     if token.kind == "integer" and cursor.ahead().key == "(":
         return Initials(token.span, parts=(_parse_element(cursor),))
@@ -100,34 +117,42 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
     if cursor.accept("AT"):
         cursor.take()
     if section == "constant" and cursor.token.key == ":=" and cursor.previous.kind == "name":
-        cursor.take()
-        value = parse_initials(cursor)
-        cursor.finish_statement("a declaration")
-        if value.value is not None:
-            return Declaration(tuple(names), TypeOf(value.value), value, section, cursor.span_from(names[0].span))
-        raise SyntaxStop
+        return _parse_constant(cursor, names)
     if cursor.token.key == ":=" or not cursor.accept(":"):
         code = "type-first" if cursor.token.kind == "name" else "expected"
         raise cursor.stop(code, expected="':' and a type", after="the name of a variable")
     type_ = parse_type(cursor)
-    if cursor.token.key == "=":
-        cursor.findings.report("equals-assigns", cursor.token.span, Fix.instead(cursor.token.span, ":="))
-    initial = None
-    if cursor.token.key in (":=", "="):
-        cursor.take()
-        initial = parse_initials(cursor)
-    elif cursor.token.key == "ref" and cursor.ahead().key == "=":
-        cursor.take()
-        cursor.take()
-        parse_expression(cursor)
-    if cursor.token.key == "," and initial is not None and isinstance(type_, ArrayOf):  # without brackets
-        initial = _parse_rest(cursor, initial)
-    edge = ""
-    if cursor.token.key in ("r_edge", "f_edge"):
-        edge = cursor.take().key.replace("edge", "trig")
+    initial = _parse_beginning(cursor, isinstance(type_, ArrayOf))
+    edge = cursor.take().key.replace("edge", "trig") if cursor.token.key in ("r_edge", "f_edge") else ""
     if not (isinstance(type_, StructOf) and cursor.token.key != ";"):
         cursor.finish_statement("a declaration")
     return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span), edge)
+
+
+def _parse_constant(cursor: Cursor, names: list[Name]) -> Declaration:
+    """`name := value`, whose type is the value's."""
+    cursor.take()
+    value = parse_initials(cursor)
+    cursor.finish_statement("a declaration")
+    if value.value is None:
+        raise SyntaxStop
+    return Declaration(tuple(names), TypeOf(value.value), value, "constant", cursor.span_from(names[0].span))
+
+
+def _parse_beginning(cursor: Cursor, is_array: bool) -> Initials | None:
+    """What a variable begins with, if that is said; a reference's variable is passed over."""
+    if cursor.token.key == "ref" and cursor.ahead().key == "=":
+        cursor.take()
+        cursor.take()
+        parse_expression(cursor)
+        return None
+    if cursor.token.key == "=":
+        cursor.findings.report("equals-assigns", cursor.token.span, Fix.instead(cursor.token.span, ":="))
+    elif cursor.token.key != ":=":
+        return None
+    cursor.take()
+    initial = parse_initials(cursor)
+    return _parse_rest(cursor, initial) if cursor.token.key == "," and is_array else initial
 
 
 def _parse_new_name(cursor: Cursor) -> Name:

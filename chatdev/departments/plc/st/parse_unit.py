@@ -87,28 +87,36 @@ class _Reader:
                 self.cursor.skip_statement()
 
     def _read_one(self) -> None:
-        cursor = self.cursor
-        key, is_headed = cursor.token.key, cursor.ahead().kind == "name"
+        cursor, key = self.cursor, self.cursor.token.key
         if key == "TYPE":
             self.types.extend(_parse_types(cursor))
         elif key == "VAR_GLOBAL":
             self.variables.extend(_parse_section(cursor))
-        elif key in UNIT_WORDS or (key in _KINDS and is_headed):
+        elif key in UNIT_WORDS:
             self.units.append(_parse_unit(cursor))
-        elif key in MEMBER_WORDS and is_headed:
+        elif not self._read_headed(key) and not pass_config(cursor) and not pass_region(cursor):
+            if key in (";", "END_NAMESPACE", "END_ACTIONS") or cursor.token.kind == "foreign":
+                cursor.take()
+            else:
+                _pass_over(cursor)
+
+    def _read_headed(self, key: str) -> bool:
+        """Whether something stands here whose first word may also be a name, which is then read."""
+        if self.cursor.ahead().kind != "name":
+            return False
+        if key in _KINDS:
+            self.units.append(_parse_unit(self.cursor))
+        elif key in MEMBER_WORDS:
             self._read_members()
-        elif key in ("namespace", "using", "actions") and is_headed:
+        elif key in ("namespace", "using", "actions"):
             self._pass_head(key)
-        elif key == "data_block" and is_headed:
+        elif key == "data_block":
             self._read_data()
-        elif key in ("configuration", "resource") and is_headed:
+        elif key in ("configuration", "resource"):
             self._read_resource()
-        elif pass_config(cursor):
-            pass
-        elif key in (";", "END_NAMESPACE", "END_ACTIONS") or cursor.token.kind == "foreign":
-            cursor.take()
-        elif not pass_region(cursor):
-            _pass_over(cursor)
+        else:
+            return False
+        return True
 
     def _pass_head(self, key: str) -> None:
         """`NAMESPACE a.b`, `USING a.b;`; `ACTIONS name` tells whose actions follow."""
@@ -133,15 +141,10 @@ class _Reader:
         opener = cursor.take()
         name = take_name(cursor)
         _skip_header(cursor)
-        while cursor.token.key == "non_retain" or cursor.token.key == "RETAIN":
+        while cursor.token.key in ("non_retain", "RETAIN"):
             cursor.take()
-        if cursor.token.key == "VAR":
-            type_: TypeNode = StructOf(tuple(_parse_section(cursor)), opener.span)
-        elif cursor.token.kind == "name" or cursor.token.key == "STRUCT":
-            type_ = parse_type(cursor)
-            cursor.accept(";")
-        else:
-            raise cursor.stop("expected", expected="STRUCT or the name of a type", after="the name of a DATA_BLOCK")
+        type_ = StructOf(tuple(_parse_section(cursor)), opener.span) if cursor.token.key == "VAR" else parse_type(cursor)
+        cursor.accept(";")
         cursor.accept("BEGIN")
         body = parse_statements(cursor)
         _close_unit(cursor, opener)
