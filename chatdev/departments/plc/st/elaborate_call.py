@@ -386,7 +386,9 @@ def _call_enabled(enable: Node, node: Invocation, bare: Invocation, scope: Scope
 
 
 def _tell_enabled(condition: Expression, node: Invocation, scope: Scope, elaborate: Elaborate) -> list[Statement]:
-    """ENO, which is EN here."""
+    """ENO, which is EN as long as no routine of the source writes it."""
+    if scope.world.tells_enabled:
+        condition = Unknown("ENO", BOOL, node.span)
     return [Assign(target, condition, node.span) for one in node.arguments if one.name == "eno"
             for target in (elaborate_target(one.value, scope, elaborate),) if isinstance(target, Place | Bit)]
 

@@ -137,6 +137,9 @@ def _follow(node: Target, scope: Scope, elaborate: Elaborate) -> Unknown:
 _ADDRESSED = {"X": "bool", "B": "byte", "W": "word", "D": "dword", "L": "lword"}
 
 
+_ADDRESSED_PARTS = "bwdl"
+
+
 def _find_address(node: Address, scope: Scope) -> Unknown:
     scope.report("gap-address", node.span)
     size = node.text[2:3].upper()
@@ -175,6 +178,10 @@ def _find_name(node: Name, scope: Scope) -> Place | Constant | Unknown:
                            types=", ".join(f"{type_.name}#{node.text}" for type_, _ in values))
     if values:
         return Constant(values[0][1], values[0][0], node.span)
+    if node.key == "eno" and scope.routine:
+        scope.world.tells_enabled.add(scope.routine)
+        scope.aliases[node.key] = scope.add_temporary("eno", BOOL, True)
+        return scope.aliases[node.key]
     if node.is_quoted and scope.world.dialect.name != "siemens":
         return Constant(node.text, WSTRING, node.span)
     if node.key in ("null", "nullptr") and scope.world.dialect.name != "siemens":
@@ -205,6 +212,9 @@ def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | 
         return Unknown(base.why, part.type if part else UNKNOWN_TYPE, node.span)
     if node.key.isdigit():
         return _enter_bit(base, int(node.key), node, scope)
+    if node.key[:1] in _ADDRESSED_PARTS and node.key[1:].isdigit() and node.text.startswith("%"):
+        scope.report("gap-slice", node.span)
+        return Unknown("slices of words", SCALARS[_ADDRESSED[node.key[0].upper()]], node.span)
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = scope.world.find_part(type_, node.key)

@@ -30,6 +30,7 @@ from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, f
 from chatdev.departments.plc.st.scope import ANYTHING, MOST_LOOPS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import (
     Assignment,
+    Binary,
     CallStatement,
     Case,
     For,
@@ -97,6 +98,10 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
     if step.sign == "REF=":
         scope.report("gap-reference", step.span)
         return []
+    if step.sign == "+=" and scope.world.dialect.name in ("iec", "twincat"):
+        sign = step.value.operator if isinstance(step.value, Binary) else ""
+        name = step.target.text if isinstance(step.target, Name | Member) else "the element"
+        raise scope.reject("half-statement", step.target.span, found=f"'{sign}'", name=name, end=False, sign=sign)
     if scope.world.properties and (call := call_setter(step, scope, elaborate)) is not None:
         return call
     target = elaborate_target(step.target, scope, elaborate)

@@ -281,7 +281,7 @@ class Units:
         lost = self._lost.get(signature.name if body.owner else unit.name.key, set())
         variables = {variable.name: variable for variable in signature.variables}
         scope = Scope(self._world, variables, is_standard=self._is_standard, kind=signature.kind, broken=unit.broken,
-                      lost=frozenset(lost))
+                      lost=frozenset(lost), routine=signature.name)
         if body.owner:
             owner = self._world.signatures[body.owner]
             owned = {one.name: one for one in owner.variables}
@@ -464,7 +464,7 @@ class Units:
             return found, initial
 
     def _is_free(self, name: Name, lost: set[str], scope: Scope) -> bool:
-        if name.key in SCALARS and name.key not in _NEW_TYPES:
+        if name.key in SCALARS and name.key not in _NEW_TYPES and not name.is_quoted:
             scope.report("reserved-name", name.span, name=name.text)
             lost.add(name.key)
             return False

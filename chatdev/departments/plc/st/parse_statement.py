@@ -79,14 +79,13 @@ def begins_member(cursor: Cursor) -> bool:
         and cursor.ahead().line == cursor.token.line
 
 
+_BEHIND_NAMES = (":=", "(", ".", "[", ":", ",", "AT", "=", "^")
+
+
 def pass_region(cursor: Cursor) -> bool:
-    """Whether `REGION name` or `END_REGION` stands here, which divides nothing and is passed over."""
+    """Whether `REGION name` or `END_REGION name` stands here, which divides nothing and is passed over."""
     token = cursor.token
-    if token.key == "end_region":
-        cursor.take()
-        cursor.accept(";")
-        return True
-    is_head = token.key == "region" and cursor.ahead().key not in (":=", "(", ".", "[", ":", ",", "AT", "=", "^")
+    is_head = token.key in ("region", "end_region") and cursor.ahead().key not in _BEHIND_NAMES
     while is_head and cursor.token.line == token.line and cursor.token.kind != "end":
         cursor.take()
     return is_head
@@ -147,6 +146,12 @@ def _parse_simple(cursor: Cursor) -> Step:
         value = parse_expression(cursor)
         cursor.finish_statement("an expression")
         return Assignment(target, value, cursor.span_from(first), _SIGNS[word])
+    if sign.key in _REPEATED and cursor.ahead().key == "=" and cursor.ahead().column == sign.column + 1:
+        cursor.take()
+        cursor.take()
+        value = parse_expression(cursor)
+        cursor.finish_statement("an expression")
+        return Assignment(target, Binary(sign.key, target, value, sign.span), cursor.span_from(first), "+=")
     if sign.key == ":=" or sign.key == "=":
         if sign.key == "=":
             cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
@@ -167,6 +172,10 @@ def _parse_simple(cursor: Cursor) -> Step:
 
 
 _SIGNS: dict[str, OneOf["S=", "R=", "REF="]] = {"S=": "S=", "R=": "R=", "REF=": "REF="}
+
+
+_REPEATED = ("+", "-", "*", "/")
+"""Operators that may stand before the `=` of an assignment, as in `n += 1`."""
 
 
 def _is_label(cursor: Cursor) -> bool:
@@ -534,9 +543,7 @@ def _read_literal(token: Token) -> tuple[str, Value]:
 def _parse_member(cursor: Cursor, base: Node) -> Node:
     token = cursor.token
     if token.kind == "address":
-        key = token.text.lstrip("%").lstrip("Xx")
-        if not key.isdigit():
-            raise cursor.stop("unsupported", what="a slice of a word")
+        key = token.text.lstrip("%").lstrip("Xx").lower()
     elif token.kind in ("name", "integer", "keyword"):
         key = token.key.lower()
     else:

@@ -143,7 +143,8 @@ class _Reader:
         _skip_header(cursor)
         while cursor.token.key in ("non_retain", "RETAIN"):
             cursor.take()
-        type_ = StructOf(tuple(_parse_section(cursor)), opener.span) if cursor.token.key == "VAR" else parse_type(cursor)
+        is_plain = cursor.token.key == "VAR"
+        type_ = StructOf(tuple(_parse_section(cursor)), opener.span) if is_plain else parse_type(cursor)
         cursor.accept(";")
         cursor.accept("BEGIN")
         body = parse_statements(cursor)

@@ -37,7 +37,7 @@ MOST_ELEMENTS = 100_000
 
 
 OWN_PROGRAM = "the program that is run, by its name"
-ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM))
+ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", "slices of words", OWN_PROGRAM))
 """Why it is not known where something is written."""
 OPEN_DIALECTS = ("codesys", "twincat")
 """Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""
@@ -103,6 +103,8 @@ class World:
     """The names of all properties of blocks."""
     prepare: Callable[[str], None] = lambda _name: None
     """Read the body of a routine, so that it is known what it uses."""
+    tells_enabled: set[str] = field(default_factory=set)
+    """The routines that write an ENO which they do not declare."""
     member_names: set[str] = field(default_factory=set)
     specialise: Callable[[Signature, Mapping[str, Type]], str] = lambda signature, _types: signature.name
     """The routine that takes in-outs of these types, where open arrays are among them."""
@@ -157,6 +159,8 @@ class Scope:
     variables: Mapping[str, Variable]
     is_standard: bool = False
     kind: Literal["function", "block", "program", "member"] = "program"
+    routine: str = ""
+    """Its name, while its body is read."""
     owner: str = ""
     """The block or program that the routine belongs to, or is."""
     owned: Mapping[str, Variable] = field(default_factory=dict)

@@ -113,12 +113,13 @@ Node: TypeAlias = "Literal | Name | Member | Subscript | Target | Address | Unar
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """With the sign `:=`; `S=` and `R=` set and reset a BOOL, `REF=` lets a reference stand for a variable."""
+    """With the sign `:=`; `S=` and `R=` set and reset a BOOL, `REF=` lets a reference stand for a variable, and `+=`
+    tells that the value is that of an operator which was written before the `=`."""
 
     target: Node
     value: Node
     span: Span
-    sign: OneOf[":=", "S=", "R=", "REF="] = ":="
+    sign: OneOf[":=", "S=", "R=", "REF=", "+="] = ":="
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,12 +102,14 @@ def test_what_changes_something_may_stand_in_an_expression(body: str, declared: 
 @pytest.mark.parametrize(("body", "declared", "expected"), [
     ("IF c THEN y := 1; END_IF y := y + 1;", "", 2), ("CASE x OF 10: y := 3; END_CASE\ny := y + 1;", "", 4),
     ("b S= c; b R= FALSE; IF b THEN y := 1; END_IF", "", 1), ("b S= c; b R= c; IF NOT b THEN y := 1; END_IF", "", 1),
-    ("REGION all of it (1)\nEND_REGION\ny := 1;", "", 1), ("y := Standard.ABS(-3);", "", 3),
+    ("REGION all of it (1)\nEND_REGION all of it\ny := 1; y += 2;", "", 3), ("ENO := c; y := 5;", "", 5),
+    ("y := Standard.ABS(-3);", "", 3),
     ("t(IN := c, PT := T#0s); IF t.Q THEN y := 1; END_IF", "t : Standard.TON;", 1),
     ("y := f(EN := c, IN := 4, ENO => b);", "", 4), ("y := w + 250;", "w : BYTE := 10;", 4),
     ("w := 1; y := w - 2;", "w : WORD;", 65535), ("w := SHL(x, 2); y := w;", "w : INT;", 40),
     ("y := SHR(i, 1);", "i : INT := -5;", -3), ("y := SHR(i, 20);", "i : INT := -5;", -1),
-    ("y := REAL_TO_DINT(x / 2.5);", "", 4), ("y := g(a, 2);", "a : INT;", 2), ("y := TO_DINT(7.5) + TRUNC_INT(2.9);", "", 10),
+    ("y := REAL_TO_DINT(x / 2.5);", "", 4), ("y := g(a, 2);", "a : INT;", 2),
+    ("y := TO_DINT(7.5) + TRUNC_INT(2.9);", "", 10),
 ])
 def test_what_a_dialect_writes_is_run(body: str, declared: str, expected: int) -> None:
     more = ("FUNCTION f : DINT\nVAR_INPUT IN : DINT; END_VAR\nf := IN;\nEND_FUNCTION\nFUNCTION g : DINT\n"

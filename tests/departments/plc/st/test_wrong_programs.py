@@ -84,7 +84,7 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
     "q := r < 1E39;": "",
     "o := LEN('abc');": "",
     "o := TO_INT(t);": "6:6 no-conversion",
-    "o := w.%B0;": "6:8 unsupported",
+    "q := w.%B0 > 1;": "6:6 gap-slice",
     "o := LIMIT(0, n);": "6:6 missing-arguments",
     "o := REAL_TO_INT(r, r);": "6:6 argument-count",
     "o := STRING_TO_INT('5'); o := LEN(INT_TO_STRING(n));": "",
@@ -158,6 +158,7 @@ TEXTS = {  # whole texts
     "VAR_GLOBAL g : INT; END_VAR\nFUNCTION f : INT\nf := g;\nEND_FUNCTION\nFUNCTION_BLOCK F2\nVAR_EXTERNAL h : INT; "
     "END_VAR\ng := 1;\nEND_FUNCTION_BLOCK\nPROGRAM P\nVAR g : BOOL; x : F2; END_VAR\nx();\nEND_PROGRAM":
         "6:14 no-global 11:1 global-hidden",
+    "CLASS C\nEND_CLASS": "1:1 unsupported",
     "FUNCTION_BLOCK A\nVAR_INPUT a : ARRAY[*] OF INT; END_VAR\nEND_FUNCTION_BLOCK": "2:11 open-array",
     "FUNCTION_BLOCK A EXTENDS B\nEND_FUNCTION_BLOCK": "1:26 no-base",
     "INTERFACE I\nMETHOD go : BOOL\nEND_METHOD\nEND_INTERFACE\nFUNCTION_BLOCK A IMPLEMENTS I\nEND_FUNCTION_BLOCK\n"
