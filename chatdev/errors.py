@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,7 +24,7 @@ from typing import Any
 
 from chatdev.errors import JournalError, WorkspaceError
 from chatdev.plain_file import open_plain
-from chatdev.secrets import holds_secret, scrub_values
+from chatdev.safe_text import holds_secret, scrub_values
 
 SCHEMA = 1
 _PIECE = 1 << 16  # bytes

@@ -14,7 +14,7 @@ from chatdev.department import Command, Department, departments, installed_depar
 from chatdev.doctor.diagnosis import ProbeResult, department_probes, diagnose
 from chatdev.errors import ConfigError, ToolError
 from chatdev.runner.api import Company
-from chatdev.tools.registry import registry
+from chatdev.tools.base import registry
 from tests.support.face_packages import TANK, put_company, put_package
 
 COMPANIES = "companies=Path(__file__).parent / 'companies'"

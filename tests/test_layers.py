@@ -24,14 +24,14 @@ LAYERS = [
     "tools llm config",
     "packages",
     "sandbox workspace",
-    "journal department providers",
-    "events origins paths place isolation plain_file",
-    "errors safe_text",
-    "secrets version",
+    "journal department",
+    "events origins paths isolation plain_file",
+    "errors",
+    "safe_text version",
     "plain_values",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
-SOFTWARE = ["legacy", "evaluation", "play_command", "doctor", "workbench", "guard", "run", "play", "request", "trial",
+SOFTWARE = ["legacy", "evaluation", "play_command", "workbench", "guard", "run", "request", "trial",
             "toolchains", "drivers", "reading", "cases", "knowledge", "data"]
 """The parts of the department of software: each may import those behind it."""
 ABOVE_ALL = {"__init__", "__main__"}  # the public face and `python -m chatdev`

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.secrets import (
+from chatdev.safe_text import (
     PLACEHOLDER,
     NameSign,
     is_secret,

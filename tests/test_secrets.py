@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from chatdev.config.settings import Environ, keep_dotenvs
 from chatdev.errors import ConfigError
 from chatdev.journal import Journal, read_journal
-from chatdev.secrets import PLACEHOLDER, StreamScrubber, keep_address, keep_secret, keep_variables, scrub, scrub_values
+from chatdev.safe_text import (
+    PLACEHOLDER,
+    StreamScrubber,
+    keep_address,
+    keep_secret,
+    keep_variables,
+    scrub,
+    scrub_values,
+)
 
 KEY = "sk-unit-4f6a9b0c1d2e"
 LIMIT = 20e-6  # seconds that a journal line may take longer
@@ -134,7 +142,7 @@ def test_the_journal_is_the_last_resort(tmp_path: Path) -> None:
 
 MEASURE = """
 import timeit
-from chatdev.secrets import holds_secret, keep_secret
+from chatdev.safe_text import holds_secret, keep_secret
 for n in range(5):
     keep_secret(f"sk-of-many-{n}-4f6a9b0c1d2e")
 line = "Nothing secret is said here. " * 100

@@ -20,7 +20,7 @@ from benchmarks.plc.corpus import Subject
 from benchmarks.plc.random_runs import run_randomly
 from benchmarks.plc.references import find_contradictions
 from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
-from chatdev.departments.plc.proof.properties import Property
+from chatdev.departments.plc.proof.outcomes import Property
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.reading import read_program
 

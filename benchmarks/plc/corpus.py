@@ -8,7 +8,8 @@ from typing import Any
 
 from benchmarks.plc.sheets import Snippet, read_examples, read_sheets
 from benchmarks.study import ROOT
-from chatdev.departments.plc.proof.properties import Property, read_properties
+from chatdev.departments.plc.proof.outcomes import Property
+from chatdev.departments.plc.proof.properties import read_properties
 from chatdev.departments.plc.simulation.test_cases import read_tasks
 
 DATA = ROOT / "benchmarks" / "data" / "agents4plc"

@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.references import find_contradictions
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
-from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.reading import read_program
 

@@ -23,7 +23,8 @@ from benchmarks.plc.mutants import StMutant, write_mutants
 from benchmarks.plc.random_loops import random_loops
 from benchmarks.plc.random_runs import run_randomly
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
-from chatdev.departments.plc.proof.properties import PATTERNS, Outcome
+from chatdev.departments.plc.proof.outcomes import Outcome
+from chatdev.departments.plc.proof.properties import PATTERNS
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.reading import read_program
 

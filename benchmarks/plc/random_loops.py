@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice, permutations
 
 from benchmarks.plc.corpus import Subject
-from chatdev.departments.plc.proof.properties import Property
+from chatdev.departments.plc.proof.outcomes import Property
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.departments.plc.simulation.trace import random_inputs
 from chatdev.departments.plc.st.core import Program, Value

@@ -7,15 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from chatdev.departments.plc.proof.properties import (
-    ASSERTION,
-    MONITORS,
-    PATTERNS,
-    Outcome,
-    Property,
-    PropertyError,
-    read_conditions,
-)
+from chatdev.departments.plc.proof.outcomes import Outcome, Property
+from chatdev.departments.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, read_conditions
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.departments.plc.simulation.trace import Columns, random_inputs
 from chatdev.departments.plc.simulation.values import read_text

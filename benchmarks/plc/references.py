@@ -21,7 +21,8 @@ from typing import Any
 from benchmarks.plc.corpus import Subject, examples, read_references, reference_of, sheets
 from benchmarks.plc.random_runs import run_randomly, shows_again
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks
-from chatdev.departments.plc.proof.properties import ASSERTION, PATTERNS, RUN_TIME, Outcome
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome
+from chatdev.departments.plc.proof.properties import ASSERTION, PATTERNS
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.simulation.test_cases import read_case, run_case
 from chatdev.departments.plc.st.core import Program

@@ -24,10 +24,8 @@ from benchmarks.process.pools import Pool, play_pool, random_names, random_strin
 from benchmarks.process.read_description import read_description
 from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown_table, marks
 from chatdev.departments.process.conformance import find_difference, measure_quality
-from chatdev.departments.process.cuts import build_graph
-from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
-from chatdev.departments.process.inductive_miner import mine
-from chatdev.departments.process.process_tree import ProcessTree, describe, normalise
+from chatdev.departments.process.inductive_miner import build_graph, mine
+from chatdev.departments.process.process_tree import ProcessTree, describe, draw_flow, normalise, write_bpmn
 
 TREES, INSTANCES, MOST_INSTANCES = 1000, 200, 20_000
 Pairs = set[tuple[str, str]]

@@ -24,8 +24,14 @@ from benchmarks.process.playout import play_out
 from benchmarks.process.read_description import read_description
 from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown_table, marks
 from chatdev.config.templates import render
-from chatdev.departments.process.instances import format_instance
-from chatdev.departments.process.pool import InstanceOutcome, choose_best, count_outcomes, filter_entries, plan_replays
+from chatdev.departments.process.pool import (
+    InstanceOutcome,
+    choose_best,
+    count_outcomes,
+    filter_entries,
+    format_instance,
+    plan_replays,
+)
 from chatdev.departments.process.process_company import Experience, Filter, ProcessCompany, gather_experience
 from chatdev.departments.process.process_tree import Instance
 from chatdev.evaluation.reporting.formats import format_interval

@@ -17,7 +17,7 @@ from benchmarks.reliability.proof import Claim, Proof, Study
 from benchmarks.study import markdown_table
 from chatdev.isolation.isolate import read_here
 from tests.fuzz.growth import MOST, SIZES, Growth, worst_growth
-from tests.fuzz.targets import READERS, TARGETS
+from tests.fuzz.targets import TARGETS, find_readers
 
 TRIES, MEASURED = 400, 6
 QUICK_TRIES, QUICK_READERS = 12, 3
@@ -39,7 +39,7 @@ def prove(seed: int, quick: bool) -> Proof:
 
 
 def _worst(name: str, seed: int, tries: int, measured: int) -> Growth:
-    return worst_growth(READERS[name], seed, tries, measured)
+    return worst_growth(find_readers()[name], seed, tries, measured)
 
 
 def table(figures: Mapping[str, Any]) -> str:

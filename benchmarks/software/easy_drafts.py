@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.study import markdown_table
-from chatdev.departments.software.evaluation.easy_tier import EasyTask, drafts, try_draft
-from chatdev.evaluation.embedding import LexicalEmbedder
-from chatdev.evaluation.measure import Bench
-from chatdev.packages.supply import Supply
+from chatdev.departments.software.evaluation.srdd import EasyTask, drafts, try_draft
+from chatdev.evaluation.measure import Bench, LexicalEmbedder
+from chatdev.packages.imports import Supply
 from chatdev.runner.recorded import RecordedRun
 from chatdev.sandbox.kinds import find_sandbox
 

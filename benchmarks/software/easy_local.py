@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.local_study import MODEL, LocalStudy
 from benchmarks.software.easy_drafts import drafts_table, worth_of_drafts
 from benchmarks.study import DOCS, RESULTS_FOLDER, markdown_table
-from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, SETS, EasyTask, EasyTier, load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import NO_EXAMPLE, SETS, EasyTask, EasyTier, load_easy_tasks
 
 ONE_CALL, DRAFTS, CHAIN = "single", "single_drafts", "chatdev"
 OPENED, SEEN = "opened", 12

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from chatdev.departments.software.evaluation.easy_tier import SETS, folder_digest, load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import SETS, folder_digest, load_easy_tasks
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.paths import bundled_folder
 from tests.departments.software.evaluation.easy_rules import easy_findings

@@ -18,19 +18,17 @@ from typing import Any
 
 from benchmarks.software.easy_local import AGAIN, CHAIN, study_of, tasks_of
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
-from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, EasyTask, drafts, try_draft
-from chatdev.evaluation.embedding import LexicalEmbedder
-from chatdev.evaluation.measure import Bench
+from chatdev.departments.software.evaluation.srdd import NO_EXAMPLE, EasyTask, drafts, try_draft
+from chatdev.evaluation.measure import Bench, LexicalEmbedder
 from chatdev.evaluation.trial import Check
-from chatdev.packages.supply import Supply
-from chatdev.place import Place
+from chatdev.events import Place
+from chatdev.packages.imports import Supply
 from chatdev.replies import Unreadable, read_marker
 from chatdev.replies.forms import parse_solution
 from chatdev.runner.recorded import RecordedRun, recorded_company
 from chatdev.runner.toolbox import KnownTools
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 TESTERS = ("examples", "commands")
 """What a Tester writes into long-term memory."""

@@ -21,12 +21,11 @@ from typing import Any
 from benchmarks.software.mutations import mutants
 from benchmarks.software.trial_cases import SEED, Subject, check_program, count_examples, subjects
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, markdown_table, marks
-from chatdev.departments.software.evaluation.easy_tier import SETS, load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import SETS, load_easy_tasks
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 WORDS = {"words": ["run", "sample", "2"], "options": ["--input", "sample", "--count", "2"],
          "actions": ["execute-all", "--verbose"]}

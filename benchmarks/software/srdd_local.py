@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.local_study import FOLDER, MODEL, LocalStudy, each_task
 from benchmarks.study import DOCS, RESULTS_FOLDER, markdown_table, marks
-from chatdev.evaluation.dialogues import dialogues
 from chatdev.evaluation.judging.judgements import Comparison, compare_companies, read_judgements
+from chatdev.evaluation.plots import dialogues
 
 TALKING = "chatdev"
 JUDGEMENTS = FOLDER / "judgements.jsonl"

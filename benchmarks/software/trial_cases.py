@@ -21,15 +21,13 @@ from typing import Any
 from benchmarks.software.mutations import mutants
 from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from chatdev.departments.software.cases.extract import read_request
-from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, load_easy_tasks
-from chatdev.departments.software.evaluation.srdd import Srdd
+from chatdev.departments.software.evaluation.srdd import NO_EXAMPLE, Srdd, load_easy_tasks
 from chatdev.departments.software.trial.plan import any_command
 from chatdev.evaluation.trial import Accept, Check, load_hidden_test, program_copy
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.base import Sandbox
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 SEED, MUTANTS = 16, 6
 _SEEN = re.compile(r": wanted (.*) with status \S+, saw (.*) with status \S+$", re.DOTALL)

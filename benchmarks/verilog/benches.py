@@ -20,8 +20,7 @@ import yaml
 
 from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, markdown_table, marks
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 DATA = ROOT / "benchmarks" / "data" / "verilog_benches.yaml"
 

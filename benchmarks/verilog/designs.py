@@ -29,11 +29,10 @@ from benchmarks.verilog.mutants import mutants
 from benchmarks.verilog.subjects import Subject, designs
 from chatdev.departments.verilog.bench import add_parameters
 from chatdev.departments.verilog.design.facts import read_design
-from chatdev.departments.verilog.port_list import read_ports
 from chatdev.departments.verilog.simulation import simulate_unexamined
+from chatdev.departments.verilog.specification import read_ports
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 
 @dataclass(frozen=True, slots=True)

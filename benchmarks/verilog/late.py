@@ -32,7 +32,7 @@ from chatdev.departments.verilog.bench import HiddenBench, add_parameters
 from chatdev.departments.verilog.compilation import SIMULATING
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.elaborate import DesignError
-from chatdev.departments.verilog.first_difference import SeenDifferences, find_minded
+from chatdev.departments.verilog.equivalence import SeenDifferences, find_minded
 from chatdev.departments.verilog.mismatch import explain_result
 from chatdev.departments.verilog.simulation import simulate_answer
 from chatdev.departments.verilog.waveform.waves import Waves

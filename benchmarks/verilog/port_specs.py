@@ -17,8 +17,7 @@ import yaml
 
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
 from benchmarks.verilog.ports import DATA
-from chatdev.departments.verilog.port_list import read_ports
-from chatdev.departments.verilog.specification import port_differences
+from chatdev.departments.verilog.specification import port_differences, read_ports
 
 
 @dataclass(frozen=True, slots=True)

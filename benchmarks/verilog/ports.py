@@ -25,8 +25,7 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptStudy, machine, mar
 from benchmarks.verilog.subjects import Subject, designs, verilogeval_subjects
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.port_lines import ONE_BIT, bits_of
-from chatdev.departments.verilog.port_list import read_ports
-from chatdev.departments.verilog.specification import bit_count, port_differences
+from chatdev.departments.verilog.specification import bit_count, port_differences, read_ports
 
 DATA = ROOT / "benchmarks" / "data" / "verilog_ports"
 VARIANTS = ("alone", "in prose")

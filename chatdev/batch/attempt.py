@@ -13,7 +13,7 @@ from typing import Any
 from chatdev.config.phases import Limits
 from chatdev.engine.budget import Budget, Spending
 from chatdev.errors import ConfigError, ExpressionError, MissingModel, MissingProgram, ModelRejected
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 
 Work = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Does a job by its spec; the result is made of plain JSON values. Its numbers `cost` (US dollars, None: unknown) and

@@ -32,6 +32,7 @@ from chatdev.events import (
     Event,
     Noted,
     PhaseStarted,
+    Place,
     RunFinished,
     RunResumed,
     RunStarted,
@@ -41,7 +42,6 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
-from chatdev.place import Place
 from chatdev.plain_values import shorten
 from chatdev.runner.report import sanitize_event
 from chatdev.runner.story import RunStory, StepStory, describe_ending, news_of, title_of

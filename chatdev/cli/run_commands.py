@@ -1,16 +1,19 @@
-"""`chatdev run`, `resume` and `replay`, with `--dry-run`; and what a run leaves: `patch`,
-`apply` and `export`."""
+"""`chatdev run`, `resume` and `replay`; with `--dry-run` a typical run and what it costs, in a screenful; and what a
+run leaves: `patch`, `apply` and `export`."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import click
 
-from chatdev.cli.company_commands import ask_for_consent, show_namesake
-from chatdev.cli.completion import complete_company
-from chatdev.cli.dry_run import show_rehearsal
+from chatdev.cli.company_commands import ask_for_consent, complete_company, show_namesake
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import (
     DEFAULT_COMPANY,
@@ -24,12 +27,20 @@ from chatdev.cli.shared_options import (
     wait_option,
 )
 from chatdev.cli.show import pop_show, show_options
-from chatdev.engine.budget import count_noun
+from chatdev.config.inception import ToolDescription
+from chatdev.config.preview import Load, PhasePreview, estimate, preview
+from chatdev.config.profiles import ModelSettings
+from chatdev.config.settings import default_model, user_settings
+from chatdev.engine.budget import count_noun, money
 from chatdev.errors import ConfigError
+from chatdev.llm.base import Request, ToolSpec
 from chatdev.runner import api
 from chatdev.runner.api import Company
-from chatdev.runner.options import InputValue, RunOptions
+from chatdev.runner.options import InputValue, RunOptions, gather_inputs
+from chatdev.runner.plan import software_at
+from chatdev.runner.rehearsal import Rehearsal, RehearsedPhase, rehearse
 from chatdev.runner.resources import describe_models
+from chatdev.runner.toolbox import KnownTools, described_tools
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.version import __version__
@@ -186,7 +197,7 @@ def replay(path: Path, **given: Any) -> int:
 def patch(folder: Path, stat: bool) -> int:
     """Print what the run in DIR changed of the software that was handed in, as `git diff --binary` does; `git apply`
     takes it."""
-    from chatdev.runner.changes import change_of
+    from chatdev.runner.api import change_of
 
     change = change_of(folder)
     if stat:
@@ -208,7 +219,7 @@ def apply(folder: Path, to: Path | None, branch: str | None) -> int:
     Every file of the change must be as it was handed in, and committed where the folder is a git repository; else
     nothing is changed, and the file is named.
     """
-    from chatdev.runner.changes import apply_run
+    from chatdev.runner.api import apply_run
 
     done = apply_run(folder, to, branch)
     where = f"branch {branch} of {done.place}, commit {done.commit[:7]}" if done.commit else str(done.place)
@@ -226,8 +237,149 @@ def apply(folder: Path, to: Path | None, branch: str | None) -> int:
 def export(folder: Path, archive: Path | None, target: Path | None, git: bool) -> int:
     """Write the software of the run in DIR, and nothing else of it, into a zip file or a folder. Nothing is
     overwritten."""
-    from chatdev.runner.changes import export_software
+    from chatdev.runner.api import export_software
 
     count = export_software(folder, archive=archive, target=target, git=git)
     click.echo(sanitize(f"wrote {count_noun(count, 'file')} to {archive or target}"))
     return 0
+
+
+# `--dry-run`: a typical run and what it costs, in a screenful; its prompts, or everything as JSON.
+
+_STEP, _WHO, _CONDITION = 24, 22, 48  # characters of a column
+
+
+def show_rehearsal(company: Company, task: str, options: RunOptions, *, quiet: bool, verbose: bool,
+                   as_json: bool) -> int:
+    """Print the rehearsal of a run. Raises ConfigError for what a run would refuse."""
+    found = asyncio.run(rehearse(company, task, options))
+    others = _possible_prompts(company, task, options, found)
+    most = _most(company, options, found.model)
+    if as_json:
+        click.echo(json.dumps(_as_json(found, most, others.values())))
+        return 0
+    click.echo(sanitize(f"a typical run of {company.config.company} with {found.model}: {_describe(found.load)}"))
+    if quiet:
+        return 0
+    if most:
+        click.echo(f"at most {_describe(most)}")
+    _show_table(found)
+    if verbose:
+        for one in found.phases:
+            for speaker, request in one.requests.items():
+                _show_request(f"{one.phase}: {unquote(request.headers['X-ChatDev-Role'])} ({speaker})", request)
+        for shown in others.values():
+            for one_side in shown:
+                _show_prompt(one_side)
+    return 0
+
+
+def _describe(load: Load) -> str:
+    return f"{count_noun(load.calls, 'call')}, {load.prompt_tokens + load.completion_tokens} tokens, {money(load.cost)}"
+
+
+def _show_table(found: Rehearsal) -> None:
+    click.echo(f"\n  {'step':{_STEP}}{'who':{_WHO}}{'calls':>6}{'in':>8}{'out':>7}{'cost':>10}")
+    for name, who, times, load in _rows(found):
+        step = f"{name} ×{times}" if times > 1 else name
+        cost = "unknown" if load.cost is None else money(load.cost)
+        click.echo(sanitize(f"  {_cut(step, _STEP - 1):{_STEP}}{_cut(who, _WHO - 1):{_WHO}}{load.calls:6}"
+                            f"{load.prompt_tokens:8}{load.completion_tokens:7}{cost:>10}"))
+    if found.left_out:
+        click.echo("\n  not in it, but possible:")
+        for name, condition in found.left_out.items():
+            click.echo(sanitize(f"  {name:{_STEP}}{'when ' + _cut(condition, _CONDITION) if condition else ''}"))
+    if found.problem:
+        click.echo(sanitize(f"\n  from here on it depends on what comes: {_cut(found.problem, 200)}"))
+    click.echo("\n  Every check passes at once in it, and no agent calls a tool.\n"
+               "  --verbose shows the prompts, --json everything.")
+
+
+def _rows(found: Rehearsal) -> Iterator[tuple[str, str, int, Load]]:
+    """Each phase once: who speaks in it, how often it runs, and what that takes."""
+    by_name: dict[str, list[RehearsedPhase]] = {}
+    for one in found.phases:
+        by_name.setdefault(one.phase, []).append(one)
+    for name, times in by_name.items():
+        phase = found.company.phases[name]
+        speakers = {speaker for one in times for speaker in one.requests}
+        pair = [role for role, side in ((phase.instructor, "instructor"), (phase.assistant, "assistant"))
+                if role and side in speakers]
+        yield name, " ⇄ ".join(pair), len(times), sum((one.load for one in times), Load())
+
+
+def _cut(text: str, width: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= width else f"{text[:width - 1]}…"
+
+
+# The prompts: of the typical run as they are sent, of other phases as far as they are known.
+
+
+def _possible_prompts(company: Company, task: str, options: RunOptions,
+                      found: Rehearsal) -> Mapping[str, list[PhasePreview]]:
+    """The prompts of the phases that are left out, by phase."""
+    user = user_settings()
+    shown = preview(company.config, gather_inputs(company.config, task, options.inputs).visible,
+                    described_tools(company.config, KnownTools(company.tools)), default=_default(options, found.model),
+                    profiles=user.models, software=software_at(options.software).files,
+                    language=options.language or "English")
+    names = found.left_out if not found.problem else {
+        one.phase for one in shown} - {one.phase for one in found.phases}
+    return {name: [one for one in shown if one.phase == name] for name in names}
+
+
+def _default(options: RunOptions, name: str = "") -> ModelSettings:
+    named = str(options.model) if options.model else None
+    found = default_model(named, options.base_url, options.provider, user=user_settings())
+    return found.model_copy(update={"name": found.name or name})
+
+
+def _most(company: Company, options: RunOptions, model: str) -> Load | None:
+    """What every loop, round and draft together take; None where no number bounds them."""
+    user, default = user_settings(), _default(options, model)
+    shown = preview(company.config, {"task": "", **dict.fromkeys(company.config.inputs)}, default=default,
+                    profiles=user.models)
+    return estimate(company.config, shown, default, user.models).most
+
+
+def _show_request(title: str, request: Request) -> None:
+    system, *dialogue = request.messages
+    _show_side(title, system.content, request.tools)
+    for message in dialogue:
+        click.echo(f"{_dim(message.role)}\n{sanitize(message.content)}")
+
+
+def _show_prompt(shown: PhasePreview) -> None:
+    _show_side(f"{shown.phase}: {shown.role} ({shown.speaker}), if it comes to it", shown.system, shown.tools)
+    rest = "" if shown.known else " (‹…› is not known yet)"
+    click.echo(f"{_dim(f'opening{rest}')}\n{sanitize(shown.opening)}")
+
+
+def _show_side(title: str, system: str, tools: Sequence[ToolSpec | ToolDescription]) -> None:
+    click.echo(f"\n{click.style(f'── {sanitize(title)}', bold=True)}\n{_dim('system')}\n{sanitize(system)}")
+    if tools:
+        click.echo(_dim("tools"))
+        for tool in tools:
+            click.echo(sanitize(f"{tool.name}: {tool.description} {json.dumps(tool.parameters)}"))
+
+
+def _dim(word: str) -> str:
+    return click.style(f"[{word}]", dim=True)
+
+
+def _as_json(found: Rehearsal, most: Load | None, others: Any) -> dict[str, Any]:
+    return {
+        "company": found.company.company, "model": found.model, "typical": asdict(found.load),
+        "most": asdict(most) if most else None, "problem": found.problem,
+        "phases": [{"place": one.place, "phase": one.phase, **asdict(one.load),
+                    "prompts": {speaker: _request_as_json(request) for speaker, request in one.requests.items()}}
+                   for one in found.phases],
+        "possible": [{"phase": one.phase, "role": one.role, "speaker": one.speaker,
+                      "when": found.left_out.get(one.phase, ""), "system": one.system, "opening": one.opening}
+                     for sides in others for one in sides]}
+
+
+def _request_as_json(request: Request) -> dict[str, Any]:
+    return {"messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "tools": [tool.name for tool in request.tools]}

@@ -1,9 +1,11 @@
-"""How a run is shown: on a console, as JSON lines, or only its end; and that end: what was made or why it failed, and
-the commands with which to go on."""
+"""How a run is shown: on a console, as JSON lines, or only its end, with the commands with which to go on; afterwards
+in a browser (`chatdev view`), and as spans of its journal (`chatdev trace`)."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import secrets
 import shlex
 import shutil
 import sys
@@ -15,19 +17,20 @@ from typing import Any
 import click
 
 from chatdev.cli.console import Console, Detail
-from chatdev.cli.outcome import interrupted_status
-from chatdev.cli.output import output_is_recorded
+from chatdev.cli.outcome import interrupted_status, output_is_recorded, report_outcome
 from chatdev.cli.people import PeopleConsole
 from chatdev.cli.screen import format_cost, format_seconds, format_tokens, wrap_words
 from chatdev.cli.shared_options import can_ask_person
+from chatdev.config.settings import user_settings
 from chatdev.engine.budget import count_noun, describe_spending
-from chatdev.errors import ToolError
+from chatdev.errors import ConfigError, MissingProgram, ToolError
 from chatdev.events import Event
+from chatdev.paths import working_folder
 from chatdev.runner.report import Run, next_commands
 from chatdev.runner.resources import describe_unpriced
 from chatdev.runner.story import RunStory, describe_attempts, news_of
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import sanitize, scrub
+from chatdev.workspace.file_tree import explain_os_errors
 from chatdev.workspace.languages import is_startable
 
 _OPTIONS = (
@@ -180,3 +183,83 @@ def own_command() -> str:
         return f"{shlex.quote(sys.executable)} -m chatdev"
     here = Path.cwd()
     return shlex.quote(str(script.relative_to(here) if script.is_relative_to(here) else script))
+
+
+# `chatdev trace`: the spans of a run, made of its journal.
+
+
+@click.command("trace")
+@click.argument("path", metavar="DIR|FILE", type=click.Path(path_type=Path))
+@click.option("--endpoint", metavar="URL",
+              help="Address of a collector. [default: OTEL_EXPORTER_OTLP_ENDPOINT, else http://localhost:4318]")
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write them as lines of OTLP's JSON instead; `-` is standard output.")
+@click.option("--content", is_flag=True, help="With prompts, replies, and what tools were given and returned.")
+@report_outcome
+def trace_command(path: Path, endpoint: str | None, output: Path | None, content: bool) -> int:
+    """Send the spans of a run to an OTLP endpoint, or write them to a file, from the run's folder or journal.
+
+    The same journal gives the same trace, so that it may be sent twice.
+    """
+    from chatdev.runner.telemetry import otlp_lines, send_spans, spans_of
+
+    if endpoint and output:
+        raise ConfigError("--endpoint sends the spans and --output writes them; leave one out")
+    spans = spans_of(path, content=content)
+    if output and str(output) == "-":
+        for line in otlp_lines(spans):
+            click.echo(line, nl=False)
+        return 0
+    if output:
+        with explain_os_errors("write", output), output.open("w", encoding="utf-8") as file:
+            file.writelines(otlp_lines(spans))
+        where = f"written to {output}"
+    else:
+        where = f"sent to {send_spans(spans, endpoint)}"
+    trace = format(spans[0].context.trace_id, "032x") if spans else "none"
+    click.echo(sanitize(f"{count_noun(len(spans), 'span')} of trace {trace} {where}"))
+    return 0
+
+
+# The command `chatdev view`.
+
+
+@click.command("view")
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option("--warehouse", type=click.Path(path_type=Path), help="The runs that are shown. [default: warehouse]")
+@click.option("--studies", type=click.Path(path_type=Path), default="studies", show_default=True,
+              help="The studies of `chatdev eval` that are shown.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="PORT",
+              help="Where the page is, on 127.0.0.1. [default: any free port]")
+@report_outcome
+def view_command(folder: Path | None, warehouse: Path | None, studies: Path, port: int) -> int:
+    """Show runs in a browser, live and as replays: the run in DIR, or those of a warehouse. Nothing is shown to others:
+    the page is on this machine only, and the address that is printed has a token."""
+    try:
+        import starlette  # noqa: F401 - whether it is there
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingProgram("the web view needs starlette and uvicorn: pip install 'chatdev-chain[web]'") from error
+    from chatdev.web.server import View, address, open_port, own_key, serve
+    from chatdev.web.warehouse import Studies, Warehouse
+
+    root, run = _what_to_show(folder, warehouse)
+    token = secrets.token_urlsafe(24)
+    with open_port(port) as listening:
+        click.echo(f"{sanitize(str(root))} is shown at\n\n  {address(listening, token, run)}\n\n"
+                   "Open it in a browser of this machine. Ctrl-C ends the view, and no run.")
+        view = View(Warehouse(root), Studies(studies))
+        asyncio.run(serve(view, listening, token=token, key=own_key()))
+    return 0
+
+
+def _what_to_show(folder: Path | None, warehouse: Path | None) -> tuple[Path, str]:
+    """The folder of runs, and the run that is shown first. Raises ConfigError."""
+    if folder is not None and warehouse is not None:
+        raise ConfigError("view takes DIR or --warehouse, not both: leave one out")
+    if folder is not None and (folder / "run").is_dir():
+        return folder.resolve().parent, folder.resolve().name
+    root = folder or warehouse or Path(user_settings().warehouse or working_folder() / "warehouse")
+    if not root.is_dir():
+        raise ConfigError(f"there is no folder {root}; give the folder of a run, or --warehouse with one of runs")
+    return root, ""

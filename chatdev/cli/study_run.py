@@ -13,8 +13,7 @@ import click
 from tqdm import tqdm
 
 from chatdev.cli.company_commands import ask_for_consent
-from chatdev.cli.outcome import heed_signals, show_error
-from chatdev.cli.output import output_is_recorded
+from chatdev.cli.outcome import heed_signals, output_is_recorded, show_error
 from chatdev.cli.screen import format_cost, format_seconds
 from chatdev.cli.shared_options import StudyOptions, open_ledger
 from chatdev.engine.budget import count_noun, money

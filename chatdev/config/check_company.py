@@ -14,13 +14,15 @@ from typing import Any
 from chatdev.config.json_schema import schema_problem
 from chatdev.config.phases import Phase, Solution, bare_name, is_template, unsafe_name
 from chatdev.config.profiles import ModelSettings, find_provider, unknown_provider_text
-from chatdev.config.protocol import PROBLEM_VARIABLES, PROTOCOL_VARIABLES, PromptProtocol
 from chatdev.config.schema import (
+    PROBLEM_VARIABLES,
+    PROTOCOL_VARIABLES,
     CompanyConfig,
     ForeachStep,
     McpServer,
     PhaseStep,
     ProcessStep,
+    PromptProtocol,
     Step,
     ToolStep,
     files_declared,

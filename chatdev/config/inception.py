@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from chatdev.config.phases import Phase, names_read, settle
 from chatdev.config.profiles import Sizes
-from chatdev.config.protocol import QUESTION_MARKER, SOLUTION_MARKER
-from chatdev.config.schema import CompanyConfig
+from chatdev.config.schema import QUESTION_MARKER, SOLUTION_MARKER, CompanyConfig
 from chatdev.config.templates import render
 from chatdev.events import Speaker
 

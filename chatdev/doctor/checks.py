@@ -41,16 +41,14 @@ from chatdev.errors import ConfigError, ConsentMissing, MissingModel
 from chatdev.isolation.seccomp import confinement, system_call_filter
 from chatdev.llm.connection import LOCAL
 from chatdev.llm.local import weights
-from chatdev.llm.registry import DEFAULT_NAME, Models
-from chatdev.llm.served_models import why_unreachable
+from chatdev.llm.registry import DEFAULT_NAME, Models, why_unreachable
 from chatdev.origins import Origin, Sourced
-from chatdev.packages.index import Index
+from chatdev.packages.gateway import Fetcher, Index, sources
 from chatdev.packages.interpreter import interpreter
-from chatdev.packages.sources import Fetcher, sources
 from chatdev.paths import settings_file
 from chatdev.runner.consent import allow_strangers, open_models
 from chatdev.runner.resources import settle_model
-from chatdev.sandbox import bubblewrap, cgroup, docker
+from chatdev.sandbox import bubblewrap, kinds, watch
 
 _LEAST_FREE = 100 << 20  # bytes; a run is a few of them, the packages of its software may be many
 _ELSEWHERE = "choose another folder: --warehouse FOLDER"
@@ -138,14 +136,14 @@ def _check_docker() -> ProbeResult:
     """Whether docker works here, for those who cannot have bubblewrap."""
     if not shutil.which("docker"):
         return absence("docker not found; only for --sandbox docker", packages=["docker.io"])
-    if reason := docker.why_not():
+    if reason := kinds.why_not():
         return absence(reason)
     return success(f"{version_of('docker', '--version')}, for --sandbox docker")
 
 
 def _check_memory_limit() -> ProbeResult:
     """Who holds the memory limit of a whole process tree."""
-    if cgroup.parent():
+    if watch.parent():
         return success("the kernel enforces the limit for a program and all that it starts (control groups)")
     return absence("checked from outside, at least 20 times a second, because we may not make a control group")
 
@@ -230,8 +228,6 @@ def _check_python_of_programs() -> ProbeResult:
     """The interpreter that programs get."""
     found = interpreter()
     return success(f"{'.'.join(map(str, found.version))}, {found.executable}")
-
-
 
 
 def _check_package_index() -> ProbeResult:

@@ -22,8 +22,8 @@ from chatdev.department import (
     offers,
 )
 from chatdev.errors import ChatDevError, ConfigError, ToolError
-from chatdev.secrets import scrub
-from chatdev.tools.registry import registry
+from chatdev.safe_text import scrub
+from chatdev.tools.base import registry
 
 State = Literal["works", "absent", "broken"]
 

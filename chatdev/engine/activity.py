@@ -19,11 +19,11 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from chatdev.errors import JournalError, MissingProgram, RecordEnds, RunChanged, ToolCrashed, ToolError
+from chatdev.events import Place
 from chatdev.journal import Journal
 from chatdev.llm.base import Reply, ToolCall, Usage
-from chatdev.place import Place
 from chatdev.plain_values import fields_of, is_amount
-from chatdev.secrets import scrub_values
+from chatdev.safe_text import scrub_values
 
 T = TypeVar("T")
 

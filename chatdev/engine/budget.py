@@ -13,8 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 
 from chatdev.config.phases import Limits
-from chatdev.config.prices import FREE, Price
-from chatdev.config.profiles import ModelProfile
+from chatdev.config.profiles import FREE, ModelProfile, Price
 from chatdev.errors import BudgetExhausted, ContextOverflow, ModelError, ModelRejected, UnusableReply
 from chatdev.llm.base import Model, Reply, Request, Usage
 from chatdev.llm.tokens import counts_exactly, likely_usage, prompt_tokens

@@ -1,22 +1,25 @@
-"""Deliveries: responses that parse as a solution, applied to their target at once, never for the worse (design §3)."""
+"""Deliveries: responses that parse as a solution, applied to their target at once, never for the worse (design §3). Of
+files handed in by the user one may remove or empty only what it was asked to."""
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol
 
 from chatdev.config.phases import Phase, names_read
 from chatdev.engine.activity import digest
 from chatdev.engine.context import Files, RunContext, State
-from chatdev.engine.given_files import unasked_losses
 from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict, fingerprint, read_reply
 from chatdev.errors import ToolCrashed, ToolError
-from chatdev.events import DeliveryApplied, DeliveryRefused
-from chatdev.place import Place
+from chatdev.events import DeliveryApplied, DeliveryRefused, Place
+from chatdev.paths import bundled_table
 from chatdev.plain_values import describe_value, fields_of
 from chatdev.replies import (
     FilesDelivery,
@@ -559,3 +562,39 @@ class Deliveries:
     def _remember_version(self) -> None:
         if self.verdict and self.target.keeps_versions and self.target.is_present:
             self._versions.append((self.verdict.score, self.state.software))
+
+
+# Files handed in by the user: a delivery may remove or empty one only if it was asked to.
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s|[。！？；\n]")
+
+
+def unasked_losses(given: Files, before: Files, after: Files, asked: Iterable[str]) -> list[ReplyProblem]:
+    """Given files that a delivery removes or empties although no text in `asked` requests it."""
+    lost = [path for path in sorted(given) if before.get(path, b"").strip() and not after.get(path, b"").strip()]
+    wishes = _wishes(asked) if lost else []
+    return [ReplyProblem("lost_file", {"path": path, "emptied": path in after}) for path in lost
+            if not any(_is_meant(path, wish) for wish in wishes)]
+
+
+def _wishes(asked: Iterable[str]) -> list[str]:
+    """The sentences that ask for a removal."""
+    return [sentence for text in asked for sentence in _SENTENCE.split(text) if _says("verbs", sentence)]
+
+
+def _is_meant(path: str, sentence: str) -> bool:
+    """Whether a sentence that asks for a removal names the file, its folder, or files at all."""
+    pure = PurePosixPath(path)
+    names = (path, *pure.parts, pure.stem)
+    return _says("files", sentence) or any(
+        re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", sentence, re.IGNORECASE) for name in names)
+
+
+def _says(row: str, text: str) -> bool:
+    return any(pattern.search(text) for pattern in _words()[row])
+
+
+@functools.cache
+def _words() -> dict[str, list[re.Pattern[str]]]:
+    rows = bundled_table(Path(__file__).with_name("removal.yaml"))
+    return {row: [re.compile(pattern, re.IGNORECASE) for pattern in patterns] for row, patterns in rows.items()}

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from chatdev.config.json_schema import grammar_can_express
 from chatdev.config.phases import Solution
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.protocol import SOLUTION_MARKER
+from chatdev.config.schema import SOLUTION_MARKER
 from chatdev.engine.activity import (
     ActivityResult,
     ContextOverflowed,
@@ -30,13 +30,12 @@ from chatdev.engine.budget import Budget, BudgetedModel, LimitReached, spending_
 from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.people import SKIPPED, NobodyAnswers, turn_answered, turn_question
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
-from chatdev.events import ModelCalled, Speaker, TextStreamed
+from chatdev.events import ModelCalled, Place, Speaker, TextStreamed
 from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
 from chatdev.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, counts_exactly, is_cut, prompt_tokens
-from chatdev.place import Place
 from chatdev.plain_values import encodable_text, fields_of, short_name
-from chatdev.replies.circles import never_ends
 from chatdev.replies.languages import program_extensions
+from chatdev.replies.utterance import never_ends
 
 _LONGEST_HEADER = 1000  # characters; servers refuse what is much longer (431)
 

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from chatdev.config.protocol import SOLUTION_MARKER
+from chatdev.config.schema import SOLUTION_MARKER
 from chatdev.engine.activity import ActivityResult, ToolReturned, digest
 from chatdev.engine.context import People, RunContext
 from chatdev.errors import ConfigError, JournalError
-from chatdev.events import PersonAnswered, PersonAsked
+from chatdev.events import PersonAnswered, PersonAsked, Place
 from chatdev.llm.base import Reply, Request
-from chatdev.place import Place
+from chatdev.origins import HUMAN
 from chatdev.plain_values import load_json
-from chatdev.providers import HUMAN
 
 Action = Literal["say", "accept", "refuse", "edit", "skip"]
 SKIPPED = "skipped"

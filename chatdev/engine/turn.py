@@ -10,22 +10,26 @@ from functools import partial
 from typing import Any, TypeVar
 
 from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, digest
-from chatdev.engine.context import TOOL_LOG, Files, RoleModel, RunContext, State
-from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
+from chatdev.engine.context import TOOL_LOG, Files, RoleModel, RunContext, ShortTermMemory, State, Utterance, exchanges
 from chatdev.engine.model_calls import Agent, ModelCalls, Prompt
 from chatdev.engine.people import approve_call
 from chatdev.engine.stop import SAME_CALLS, LoopDetector
 from chatdev.errors import ContextOverflow, JournalError, MissingProgram, ToolCrashed, ToolError, UnsafePath
-from chatdev.events import Noted, ToolCalled
-from chatdev.isolation.reading import read_beside
+from chatdev.events import Noted, Place, ToolCalled
+from chatdev.isolation.parent import read_beside
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
-from chatdev.place import Place
 from chatdev.plain_values import encodable_text, load_json
 from chatdev.replies import Marked, read_marker, strip_thoughts
-from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles
 from chatdev.replies.problem import unreadable
-from chatdev.replies.tool_text import ends_with_tool_call, read_tool_call
-from chatdev.replies.utterance import drop_new_thought, join_continuation
+from chatdev.replies.utterance import (
+    counts_on,
+    cut_circles,
+    drop_new_thought,
+    ends_with_tool_call,
+    goes_in_circles,
+    join_continuation,
+    read_tool_call,
+)
 from chatdev.tools.base import Verdict
 from chatdev.workspace.snapshot import safe_path
 

@@ -16,17 +16,16 @@ from typing import Any, Protocol, cast
 
 from chatdev.batch.attempt import SHARED_BUDGET, Allowance, AttemptFailed, AttemptStopped, Expense, Failure
 from chatdev.batch.ledger import Job, Ledger, LedgerEntry, plain_json
-from chatdev.config.trust_record import trusted_digests
+from chatdev.config.settings import trusted_digests
 from chatdev.department import departments, load
 from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, MissingProgram, PhaseFailed, UnusableReply
-from chatdev.evaluation.embedding import embedder_of
-from chatdev.evaluation.measure import Bench, Row
+from chatdev.evaluation.measure import Bench, Row, embedder_of
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant, name_without_model
 from chatdev.llm.base import Model
 from chatdev.llm.rate import RateLimit
+from chatdev.packages.imports import Policy, Supply
 from chatdev.packages.modules import runtime
-from chatdev.packages.supply import Policy, Supply
 from chatdev.runner.api import aresume
 from chatdev.runner.consent import Trusted, dotenv_stranger
 from chatdev.runner.options import RunOptions

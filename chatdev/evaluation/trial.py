@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.evaluation.tasks import Task
+from chatdev.packages.imports import Supply
 from chatdev.packages.interpreter import interpreter
-from chatdev.packages.program import prepare_program
-from chatdev.packages.supply import Supply
+from chatdev.packages.modules import prepare_program
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import throwaway_copy
 from chatdev.workspace.file_tree import read_tree

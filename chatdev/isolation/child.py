@@ -8,8 +8,7 @@ import os
 import resource
 from importlib import import_module
 
-from chatdev.isolation.codec import decode
-from chatdev.isolation.isolate import IsolatedFunction, read_here
+from chatdev.isolation.isolate import IsolatedFunction, decode, read_here
 from chatdev.isolation.seccomp import confine
 
 HEAD = 5

@@ -1,13 +1,19 @@
-"""Functions that read what others wrote: called here, they run in the child of this process (`parent.py`)."""
+"""Functions that read what others wrote: called here, they run in the child of this process (`parent.py`).
+
+Arguments and results travel as plain data in bytes. What comes back is what the annotation promises, or Garbled: a
+child that somebody took over can send other values, but no other kinds of values, and no code.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar, get_type_hints
-
-from chatdev.isolation.codec import Decoder, Garbled, decode, decoder, encode
+import json
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from operator import attrgetter
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,7 +27,7 @@ def read_here() -> None:
 
 
 def isolate(refusal: type[Exception], *others: type[Exception]) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Have a function run in the child. It takes and gives plain data (see `codec.py`), annotated with types that its
+    """Have a function run in the child. It takes and gives plain data (see `decoder`), annotated with types that its
     module knows when it runs.
 
     `refusal(why)` is raised for what takes the child down or more than its limits; that and the `others` are what the
@@ -92,3 +98,143 @@ class IsolatedFunction:
 def _tuples(value: Any) -> Any:
     """JSON's lists as tuples, which the arguments of errors are."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+# Plain data as bytes and back. What comes back is what the annotation promises, or Garbled: a child that somebody
+# took over can send other values, but no other kinds of values, and no code.
+
+Decoder = Callable[[Any], Any]
+_SCALARS = (str, int, float, bool, types.NoneType)
+
+
+class Garbled(Exception):
+    """The received value is not of the promised type."""
+
+
+def encode(value: Any) -> bytes:
+    """Strings (lone surrogates too), bytes, numbers, None, dataclasses, and lists, tuples (named ones too), sets,
+    mappings of them."""
+    text = json.dumps(value, default=_plain, ensure_ascii=False, check_circular=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode(data: bytes) -> Any:
+    """The JSON values in `data`; raises Garbled."""
+    try:
+        return json.loads(data.decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError) as error:
+        raise Garbled(f"no JSON ({type(error).__name__})") from None
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        kind: type = type(value)
+        return _values_of(kind)(value)
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value)
+
+
+@cache
+def _values_of(kind: type) -> Callable[[Any], Sequence[Any]]:
+    names = [field.name for field in fields(kind)]
+    return attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, names[0])]
+
+
+@cache
+def decoder(kind: Any) -> Decoder:
+    """What makes a value of this annotation of the JSON values for it, and raises Garbled for any other."""
+    if kind is Any:
+        return lambda value: value
+    if kind in _SCALARS:
+        return _scalar(kind)
+    if kind is bytes:
+        return _bytes
+    if get_origin(kind) is Literal:
+        return _one_of(get_args(kind))
+    if get_origin(kind) in (Union, types.UnionType):
+        return _any_of([decoder(option) for option in get_args(kind)])
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        return _instance(kind)
+    return _container(get_origin(kind), get_args(kind))
+
+
+def _container(origin: Any, inside: tuple[Any, ...]) -> Decoder:
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return _mapping(decoder(inside[1]))
+    if origin is tuple and inside[-1] is not ...:
+        return _row(tuple, [decoder(item) for item in inside])
+    make = origin if origin in (tuple, set, frozenset) else list
+    return _collection(make, decoder(inside[0]))
+
+
+def _scalar(kind: type) -> Decoder:
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise Garbled(f"{type(value).__name__} where {kind.__name__} was promised")
+        return value
+    return read
+
+
+def _bytes(value: Any) -> bytes:
+    try:
+        return bytes(value, "latin-1")
+    except (TypeError, ValueError):
+        raise Garbled(f"{type(value).__name__} where bytes were promised") from None
+
+
+def _one_of(options: tuple[Any, ...]) -> Decoder:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str) or value not in options:
+            raise Garbled(f"none of {', '.join(map(repr, options))}")
+        return value
+    return read
+
+
+def _any_of(options: list[Decoder]) -> Decoder:
+    def read(value: Any) -> Any:
+        for option in options:
+            try:
+                return option(value)
+            except Garbled:
+                continue
+        raise Garbled(f"{type(value).__name__} where something else was promised")
+    return read
+
+
+def _mapping(read_item: Decoder) -> Decoder:
+    def read(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Garbled(f"{type(value).__name__} where a mapping was promised")
+        return {name: read_item(item) for name, item in value.items()}
+    return read
+
+
+def _collection(make: Callable[[list[Any]], Any], read_item: Decoder) -> Decoder:
+    def read(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise Garbled(f"{type(value).__name__} where a list was promised")
+        return make([read_item(item) for item in value])
+    return read
+
+
+def _row(make: Callable[[list[Any]], Any], readers: list[Decoder]) -> Decoder:
+    def read(value: Any) -> Any:
+        if not isinstance(value, list) or len(value) != len(readers):
+            raise Garbled(f"no list of {len(readers)} values")
+        return make([read_item(item) for read_item, item in zip(readers, value, strict=True)])
+    return read
+
+
+def _instance(kind: Any) -> Decoder:
+    readers: list[Decoder] = []
+
+    def read(value: Any) -> Any:
+        if not readers:  # not before: it may hold others of its own kind
+            hints = get_type_hints(kind)
+            names = [field.name for field in fields(kind)] if is_dataclass(kind) else kind._fields
+            readers.extend(decoder(hints[name]) for name in names)
+        return _row(lambda values: kind(*values), readers)(value)
+    return read

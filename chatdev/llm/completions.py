@@ -1,20 +1,21 @@
-"""Chat-completion JSON: building the body of a request, reading a reply, putting a streamed one together and cutting it
-where it is no use."""
+"""Chat-completion JSON: the body of a request, a reply whole or as a stream of server-sent events, cut where it is no
+use, and the tokens that servers report of it, each in the form and the names of its dialect (docs/servers.md)."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Collection, Iterator, Mapping
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from chatdev.errors import ContextOverflow
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolSpec, Usage
 from chatdev.llm.failures import LARGEST_ANSWER, Broken, NoAnswer, Refused, Transient, Unusable, too_large
-from chatdev.llm.reported_usage import usage_of
 from chatdev.llm.tokens import ReplyGauge, fills_window, likely_usage
 from chatdev.llm.wire_tools import LONGEST_NAME, CallCollector, WireNames, read_calls
-from chatdev.plain_values import encodable_text, short_name
-from chatdev.secrets import StreamScrubber
+from chatdev.plain_values import check_depth, encodable_text, short_name
+from chatdev.safe_text import StreamScrubber
 
 # Why a reply ended, beside `stop` and `tool_calls`, in the words of all servers
 _LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")
@@ -289,3 +290,127 @@ class ReplyWatch:
             self._tail = (self._tail + "".join(self._new))[-_TAIL:]
             self._new, self._size = [], 0
             self.is_over = self._stop_when(self._tail)
+
+
+# Server-sent events of a streamed completion, as servers and gateways send them: comments, stray lines, missing
+# blank lines, bare JSON (docs/servers.md).
+
+_END = "[DONE]"
+_FIELDS = ("data", "error")  # llama.cpp had a field of its own for errors
+_ERROR = re.compile(r"\[?error\b", re.IGNORECASE)
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+class EventReader:
+    """Reads the JSON values of a stream that comes in any pieces, in a time that grows with it only."""
+
+    def __init__(self) -> None:
+        self._open: list[bytes] = []
+        self._after_return = False
+        self._pending: list[str] = []
+        self.is_done = False
+        """Whether the server said that the stream is whole; what follows is ignored."""
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """Values of the events that this piece completes. Raises ValueError and RecursionError for JSON that is none,
+        or nested too deep."""
+        start = int(self._after_return and data.startswith(b"\n"))  # of a line end that came in two pieces
+        self._after_return = data.endswith(b"\r")
+        for found in _LINE_END.finditer(data, start):
+            line = b"".join((*self._open, data[start:found.start()]))
+            self._open, start = [], found.end()
+            yield from self._read_line(line)
+        self._open.append(data[start:])
+
+    def end(self) -> Iterator[Any]:
+        """Values of what came last, without a line end."""
+        yield from self.feed(b"\n\n")
+
+    def _read_line(self, data: bytes) -> Iterator[Any]:
+        line = data.decode("utf-8", "replace").removeprefix("\ufeff")
+        if self.is_done:
+            return
+        if not line.strip():
+            yield from self._read_pending()
+            return
+        field, _, value = ("data", "", line) if line.lstrip().startswith("{") else line.partition(":")
+        if field in _FIELDS:
+            yield from self._read_value(value.strip())
+
+    def _read_value(self, text: str) -> Iterator[Any]:
+        """The value of one line, which is a whole event of all known servers; JSON over several lines waits for its
+        end."""
+        if self._pending:
+            self._pending.append(text)
+        elif text.strip('"').startswith(_END):
+            self.is_done = True
+        elif text.startswith(("{", "[{")):
+            try:
+                yield _value_of(text)
+            except ValueError:
+                self._pending.append(text)
+        elif _ERROR.match(text):
+            yield {"error": {"message": text}}
+        # else a comment that some gateway made data of, or a sign of life
+
+    def _read_pending(self) -> Iterator[Any]:
+        """The value of an event over several lines."""
+        lines, self._pending = self._pending, []
+        if lines:
+            yield _value_of("\n".join(lines))
+
+
+def _value_of(text: str) -> Any:
+    value = json.loads(text)
+    check_depth(value)
+    return value
+
+
+# Tokens of a call as servers report them, in the names and the sums of each of their dialects.
+
+_MOST_TOKENS = 10**9  # that one call can have taken; whoever counts more does not count tokens
+_MOST_THOUGHTS = 10**6  # that a reply can have had beside its text
+_CACHED = (("prompt_tokens_details", "cached_tokens"), ("input_tokens_details", "cached_tokens"),
+           ("prompt_cache_hit_tokens",), ("cache_read_input_tokens",), ("cached_tokens",))
+_THOUGHTS = (("completion_tokens_details", "reasoning_tokens"), ("output_tokens_details", "reasoning_tokens"),
+             ("output_tokens_details", "thinking_tokens"), ("reasoning_tokens",))
+
+
+def usage_of(reported: Mapping[str, Any]) -> Usage | None:
+    """The count in the `usage` of a completion; None when it cannot be one. Thoughts, and a prompt's tokens from the
+    cache, are counted where the server leaves them out of its counts, too: its total, or its names, tell."""
+    prompt, completion = _count(reported, ("prompt_tokens",)), _count(reported, ("completion_tokens",))
+    if prompt is None and completion is None:
+        prompt, completion = _by_other_names(reported)
+    if prompt is None or completion is None:
+        return None
+    cached, thoughts = _first(reported, _CACHED), _first(reported, _THOUGHTS)
+    beside = (_count(reported, ("total_tokens",)) or 0) - prompt - completion
+    if 0 < beside == cached != thoughts:
+        prompt += beside
+    elif 0 < beside <= _MOST_THOUGHTS and (thoughts in (0, beside) or thoughts > completion):
+        completion, thoughts = completion + beside, thoughts or beside
+    elif thoughts > completion:
+        completion += thoughts
+    return Usage(prompt, completion, cached_tokens=min(cached, prompt), reasoning_tokens=min(thoughts, completion))
+
+
+def _by_other_names(reported: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Prompt and completion by the names of OpenAI's responses, or by Anthropic's, whose prompts leave out what the
+    cache took or gave."""
+    prompt, completion = _count(reported, ("input_tokens",)), _count(reported, ("output_tokens",))
+    if prompt is not None and "input_tokens_details" not in reported:
+        prompt += sum(_count(reported, (f"cache_{kind}_input_tokens",)) or 0 for kind in ("read", "creation"))
+    return prompt, completion
+
+
+def _first(reported: Mapping[str, Any], paths: Sequence[tuple[str, ...]]) -> int:
+    return next((count for path in paths if (count := _count(reported, path))), 0)
+
+
+def _count(reported: Mapping[str, Any], path: tuple[str, ...]) -> int | None:
+    value: Any = reported
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None

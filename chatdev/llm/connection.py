@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import unquote, urlsplit
 
 from chatdev.errors import ConfigError, ConsentMissing, MissingModel
-from chatdev.origins import Origin, Sourced, has_user, is_loopback, may_send, without_user
-from chatdev.providers import NamedProvider, Provider
-from chatdev.secrets import keep_address, keep_secret
+from chatdev.origins import NamedProvider, Origin, Provider, Sourced, has_user, is_loopback, may_send, without_user
+from chatdev.safe_text import keep_address, keep_secret
 
 LOCAL = "local"
 URL_VARIABLE, KEY_VARIABLE = "OPENAI_BASE_URL", "OPENAI_API_KEY"

@@ -25,8 +25,7 @@ from yarl import URL
 
 from chatdev.errors import ConfigError
 from chatdev.llm.connection import OPENAI, Endpoint, key_header
-from chatdev.llm.failures import Transient
-from chatdev.llm.guarded_answer import PLAIN, STREAM, LimitedBody, media_type, refuse_redirect
+from chatdev.llm.failures import PLAIN, STREAM, LimitedBody, Transient, media_type, refuse_redirect
 from chatdev.version import __version__
 
 if TYPE_CHECKING:

@@ -1,24 +1,28 @@
-"""Which modules Python software imports that are not its own, and which distributions it asks for."""
+"""Which modules software needs and may have: what Python files import and ask for, what is known of third-party modules
+(`modules.yaml`, `runtimes.yaml`), and what a run says of packages."""
 
 from __future__ import annotations
 
 import configparser
 import contextlib
+import functools
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, get_args
 
 from chatdev.isolation.isolate import isolate
+from chatdev.paths import bundled_table
 from chatdev.workspace.python_facts import imported_names
 from chatdev.workspace.snapshot import is_test
 
 _LISTS = re.compile(r"(?:[\w.-]+/)?requirements[\w.-]*\.(?:txt|in)|requirements/[\w.-]+\.(?:txt|in)")
 _LONGEST, _LONGEST_LINE = 100_000, 2_000  # bytes; the time of both readers grows with the square of a line
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\]\s*)?(?:[=<>!~;#(].*)?$")
+
 
 @dataclass(frozen=True, slots=True)
 class Imports:
@@ -119,3 +123,91 @@ def own_modules(files: Mapping[str, bytes]) -> set[str]:
         if path.endswith(".py"):
             own |= {*PurePosixPath(path).with_suffix("").parts}
     return own
+
+
+# What is known of third-party modules (`modules.yaml`) and of the prepared sets of them (`runtimes.yaml`).
+
+
+@functools.cache
+def _data(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = bundled_table(Path(__file__).with_name(name))
+    return data
+
+
+def distributions() -> dict[str, str]:
+    """Import name -> distribution, of the modules that may always be installed."""
+    names: dict[str, str] = _data("modules.yaml")["distributions"]
+    return names
+
+
+def refusal_words(why: str) -> str:
+    """Why a module is not installed, in words for agents."""
+    words: str = _data("modules.yaml")["refusals"][why]
+    return words
+
+
+def runtimes() -> dict[str, dict[str, Any]]:
+    """The prepared sets of modules: name -> about, modules."""
+    return _data("runtimes.yaml")
+
+
+def needs_display(modules: set[str]) -> bool:
+    """Whether a program that imports `modules` opens X windows."""
+    return not modules.isdisjoint(_data("modules.yaml")["display"])
+
+
+def draws_by_tkinter(modules: Collection[str]) -> bool:
+    """Whether the windows of a program that imports `modules` are those of tkinter."""
+    return not set(modules).isdisjoint(_data("modules.yaml")["tkinter"])
+
+
+def opens_windows(modules: set[str]) -> bool:
+    """Whether a program that imports `modules` is one with windows, drawn to a display or to memory."""
+    return needs_display(modules) or not modules.isdisjoint(_data("modules.yaml")["windows"])
+
+
+# What a run says of packages: whether they may be installed, who is asked, and which are there from the start.
+
+Policy = Literal["auto", "ask", "never"]
+POLICIES: tuple[Policy, ...] = get_args(Policy)
+"""From the most liberal to the strictest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supply:
+    """`ask` is called with the name of a package and says whether it may be installed; None: there is nobody to ask.
+    `runtime` is the name of a prepared set of packages."""
+
+    policy: Policy = "auto"
+    ask: Callable[[str], bool] | None = None
+    runtime: str | None = None
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of a tool that say so."""
+        return {"install": self.policy, "ask": self.ask, "runtime": self.runtime}
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Supply:
+        """From the options of a tool; what is not among them has its default."""
+        return cls(options.get("install", "auto"), options.get("ask"), options.get("runtime"))
+
+    @property
+    def asks(self) -> bool:
+        """Whether a refusal is somebody's answer, which holds for the whole run."""
+        return self.policy == "ask" and self.ask is not None
+
+    def refusal(self, distribution: str) -> str | None:
+        """Why it may not be installed, or None when it may; this may ask."""
+        if self.policy == "auto":
+            return None
+        if self.policy == "never":
+            return refusal_words("off")
+        if self.ask is None:
+            return refusal_words("nobody")
+        return None if self.ask(distribution) else refusal_words("declined")
+
+
+def strictest_policy(*policies: Policy | None) -> Policy:
+    """The strictest of those given."""
+    return max((policy for policy in policies if policy), key=POLICIES.index, default="auto")

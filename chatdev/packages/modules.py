@@ -1,9 +1,5 @@
-"""The modules that programs find: an environment for each run, filled with wheels only, and runtimes that runs share.
-
-Each installation has a folder of its own in `packages/`, read by the environment through a `.pth` file; so does a
-runtime, a set of packages that is installed once in the user's cache. Nothing in them ever runs outside the sandbox:
-the environment's interpreter starts there only.
-"""
+"""The modules that programs find: packages installed into a folder, all or none of them; an environment for each run,
+filled with wheels only; runtimes that runs share; and the job that starts a Python program with them."""
 
 from __future__ import annotations
 
@@ -11,24 +7,39 @@ import contextlib
 import fcntl
 import json
 import os
+import re
+import shutil
 import sysconfig
+import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.packages import known_modules
-from chatdev.packages.imports import third_party_names
-from chatdev.packages.install import install
+from chatdev.packages import pip_script
+from chatdev.packages.gateway import Fetcher, Index, open_gateway, pip_folder, sources
+from chatdev.packages.imports import (
+    Imports,
+    Supply,
+    distributions,
+    imports,
+    needs_display,
+    normal_name,
+    opens_windows,
+    refusal_words,
+    requirements,
+    runtimes,
+    third_party_names,
+)
 from chatdev.packages.interpreter import Interpreter, interpreter
-from chatdev.packages.supply import Supply
 from chatdev.paths import cache_dir
 from chatdev.plain_file import open_plain, read_plain
-from chatdev.sandbox.base import Binding, Sandbox
-from chatdev.sandbox.job_folder import remove_folder
+from chatdev.safe_text import scrub
+from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob, remove_folder, take_back
 from chatdev.workspace.file_tree import explain_os_errors, require_folder, require_plain_files
+from chatdev.workspace.snapshot import EntryPoint, find_entry
 
 _SECONDS = 300.0  # for all that one version of a program needs anew
 _RUNTIME_SECONDS = 1200.0  # for the whole set of a runtime; some connections are slow
@@ -121,7 +132,7 @@ class Modules:
         """The runtime called `name`, or the one that the run had before, where it is still there."""
         note = self._folder / "runtime"
         if name is None:
-            known = (before := _read_note(note)) in known_modules.runtimes()
+            known = (before := _read_note(note)) in runtimes()
             return found if known and (found := runtime(before)).ready else None
         found = runtime(name)
         while not found.ready and not found.make(sandbox):
@@ -140,7 +151,7 @@ class Modules:
     def _install_together(self, names: Sequence[str], sandbox: Sandbox, until: float) -> str | None:
         left = until - time.monotonic()
         if left < _TOO_FEW:
-            return known_modules.refusal("late")
+            return refusal_words("late")
         folders = self._folders()
         number = int(folders[-1].name) + 1 if folders else 1
         return install(names, self._packages / str(number), self._interpreter, sandbox, left)
@@ -199,7 +210,7 @@ class Runtime:
     @property
     def distributions(self) -> Mapping[str, str]:
         """Import name -> distribution, of those that do not belong to Python."""
-        known = known_modules.distributions()
+        known = distributions()
         return {module: known[module] for module in sorted(third_party_names(frozenset(self.modules)))}
 
     @property
@@ -237,10 +248,154 @@ class Runtime:
 def runtime(name: str, python: Interpreter | None = None) -> Runtime:
     """The runtime called `name`, for the Python that runs programs. Raises ConfigError when there is none, and
     MissingProgram when this Python lacks a part that is no package."""
-    known = known_modules.runtimes()
+    known = runtimes()
     if name not in known:
         raise ConfigError(f"there is no runtime {name!r}; there are: {', '.join(sorted(known))}")
     found = Runtime(name, tuple(known[name]["modules"]), python or interpreter())
     if "tkinter" in found.modules and not found.python.tkinter:
         raise MissingProgram(f"the runtime {name} needs tkinter: apt-get install python3-tk")
     return found
+
+
+# Installing packages into a folder, all or none of them.
+
+_LIMITS = ProcessLimits(file_size=2 << 30, disk=8 << 30, open_files=1024)
+_PIP = ("--isolated", "--quiet", "--no-input", "--no-color", "--disable-pip-version-check", "--no-cache-dir",
+        "--retries=1", "--timeout=30", "--only-binary=:all:", "--no-warn-script-location", "--target=target")
+_GATEWAY = re.compile(r"http://127\.0\.0\.1:\d+/[\w-]+/")
+
+
+def install(distributions: Collection[str], folder: Path, python: Interpreter, sandbox: Sandbox,
+            seconds: float) -> str | None:
+    """Install the distributions and what they need into the new `folder`: None, or why that cannot be (then there is no
+    such folder).
+
+    pip works in the sandbox, on wheels alone, so nothing of a package runs outside it or at all. Raises SandboxError
+    when the sandbox fails or is stopped, MissingProgram without pip, WorkspaceError when the disk refuses.
+    """
+    with _workplace(folder.parent) as work, _index() as (index, fetcher), open_gateway(index, fetcher) as gateway:
+        execution = sandbox.run(_job(distributions, work, gateway, python, seconds))
+        if execution.exit_status != 0:
+            return _reason(execution, index)
+        take_back(work)
+        (work / "target").rename(folder)
+    return None
+
+
+@contextlib.contextmanager
+def _workplace(parent: Path) -> Iterator[Path]:
+    with explain_os_errors("install packages in", parent):
+        parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(dir=parent, prefix=".installing-"))
+        try:
+            yield work
+        finally:
+            remove_folder(work)
+
+
+@contextlib.contextmanager
+def _index() -> Iterator[tuple[Index, Fetcher]]:
+    found = sources()
+    with contextlib.closing(Fetcher(found)) as fetcher:
+        yield Index(found, fetcher), fetcher
+
+
+def _job(distributions: Collection[str], work: Path, gateway: Path, python: Interpreter, seconds: float) -> SandboxJob:
+    pip = pip_folder()
+    script = Path(pip_script.__file__).read_text(encoding="utf-8")
+    argv = [str(python.executable), "-I", "-S", "-c", script, str(gateway), str(pip.parent), *_PIP, "--",
+            *sorted(distributions)]
+    return SandboxJob(argv, work, replace(_LIMITS, seconds=seconds),
+               bindings=(Binding(python.prefix), Binding(pip), Binding(gateway)))
+
+
+def _reason(execution: Execution, index: Index) -> str:
+    """Why it did not work, without what differs from run to run."""
+    if execution.timed_out:
+        return refusal_words("late")
+    if execution.exceeded:  # never its command line: that is ours
+        return f"it takes too much {execution.exceeded}"
+    if index.problems:
+        return scrub(index.problems[0])
+    lines = execution.stderr.splitlines()
+    errors = [line for line in lines if line.startswith("ERROR")] or lines or [f"exit status {execution.exit_status}"]
+    return scrub(_GATEWAY.sub("", errors[-1].removeprefix("ERROR: ")))[:300]
+
+
+# A Python program with its modules in place, and the job that starts it.
+
+DISPLAY = Path(__file__).with_name("display.sh")
+"""A shell script that gives the program that it is given a display; it exits with 97 where there is none."""
+_HEADLESS = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "QT_QPA_PLATFORM": "offscreen",
+             "MPLBACKEND": "Agg"}
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedProgram:
+    """A program with its modules in place; `missing` says of required modules why they could not be had."""
+
+    entry: EntryPoint
+    modules: Modules
+    imported: frozenset[str]
+    installed: tuple[str, ...]
+    missing: Mapping[str, str]
+
+    @property
+    def windows(self) -> bool:
+        """Whether it opens windows."""
+        return opens_windows(set(self.imported))
+
+    @property
+    def needs_display(self) -> bool:
+        """Whether it cannot start without an X display."""
+        return needs_display(set(self.imported))
+
+    @property
+    def command(self) -> str:
+        """How a person starts it."""
+        return " ".join(("python", *self.entry.argv))
+
+    def job(self, folder: Path, seconds: float, arguments: Sequence[str] = ()) -> SandboxJob:
+        """The job that starts it in `folder` without anybody looking: no input, windows drawn to nowhere."""
+        argv = [str(self.modules.python), *self.entry.argv, *arguments]
+        if self.needs_display:
+            argv = ["/bin/sh", "-c", DISPLAY.read_text(encoding="utf-8"), "sh", *argv]
+        return SandboxJob(argv, folder, ProcessLimits(seconds=seconds), env={"PYTHONUNBUFFERED": "1", **_HEADLESS},
+                          bindings=self.modules.bindings)
+
+
+def prepare_program(files: Mapping[str, bytes], run_folder: Path, sandbox: Sandbox, supply: Supply) -> PreparedProgram:
+    """Find the entry of a program that compiles and provide its modules below `run_folder`: what `modules.yaml` knows
+    or the software asks for in its own lists (`requirements`), as far as `supply` allows it."""
+    found = imports(files)
+    modules = Modules(run_folder / "modules", interpreter())
+    wanted = _installable(found, requirements(files))
+    failed = modules.provide(wanted, supply, sandbox)
+    have = wanted.keys() - failed.keys()
+    unknown = refusal_words("unknown")
+    missing = {name: failed.get(name, unknown) for name in sorted(third_party_names(found.required) - have)}
+    return PreparedProgram(find_entry(files), modules, frozenset(found.all_names),
+                           tuple(sorted(wanted[name] for name in have)), missing)
+
+
+def modules_of_tests(files: Mapping[str, bytes], *, pytest: bool) -> dict[str, str]:
+    """Import name -> distribution, of what the software's own tests need: by the same rules what they import; with
+    `pytest` that, and its plugins that the software asks for."""
+    listed = requirements(files)
+    plugins = {name.replace("-", "_"): name for name in listed if name.startswith("pytest-")}
+    return _installable(imports(files, tests=True), listed) | ({"pytest": "pytest", **plugins} if pytest else {})
+
+
+def missing_for_windows(program: PreparedProgram) -> str:
+    """What this machine lacks to show the program's windows; empty when it has everything."""
+    needed = {"an X server (apt-get install xvfb)": program.needs_display and not shutil.which("Xvfb"),
+              "tkinter (apt-get install python3-tk)": "tkinter" in program.imported and not interpreter().tkinter}
+    return " and ".join(name for name, absent in needed.items() if absent)
+
+
+def _installable(found: Imports, listed: set[str]) -> dict[str, str]:
+    """Import name -> distribution, of what may be installed: a misspelt import must not install a stranger's work."""
+    known = distributions()
+    candidates = {name: known.get(name, name) for name in third_party_names(found.required | found.optional)}
+    return {name: distribution for name, distribution in candidates.items()
+            if name in known or normal_name(distribution) in listed}

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from string import whitespace
 from typing import Literal
 
-from chatdev.isolation.reading import look_up
+from chatdev.isolation.parent import look_up
 from chatdev.replies.fences import NEWEST, FencedBlock, each_block, fence_of, lines_of, open_span
-from chatdev.replies.hunks import extent_at
+from chatdev.replies.hunks import SearchReplace, extent_at, read_changes
 from chatdev.replies.languages import (
     fits,
     holds_only_commands,
@@ -22,7 +22,6 @@ from chatdev.replies.languages import (
 )
 from chatdev.replies.patch import FilePatch, is_patch, read_patch
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.replies.search_replace import SearchReplace, read_changes
 
 MAX_BLOCKS = 1000
 MAX_FILE = 1 << 20

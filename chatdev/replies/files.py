@@ -10,18 +10,15 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from chatdev.errors import UnsafePath
-from chatdev.isolation.reading import look_up
+from chatdev.isolation.parent import look_up
 from chatdev.replies.blocks import MAX_FILE, Block, read_blocks
-from chatdev.replies.elision import elided_line
 from chatdev.replies.fences import NEWEST, indentation
-from chatdev.replies.hunks import apply_hunks, stands_in
-from chatdev.replies.languages import fits, is_python, usual_name
+from chatdev.replies.hunks import SearchReplace, apply_changes, apply_hunks, quote, stands_in
+from chatdev.replies.languages import elided_line, fits, is_python, usual_name
 from chatdev.replies.patch import FilePatch
 from chatdev.replies.problem import ReplyProblem, Unreadable, different, unreadable
 from chatdev.replies.python.merge import merge
-from chatdev.replies.python.outline import Outline, is_part
-from chatdev.replies.python.reader import LINE, NotPython, fault, read, read_lines, read_part
-from chatdev.replies.search_replace import SearchReplace, apply_changes, quote
+from chatdev.replies.python.reader import LINE, NotPython, Outline, fault, is_part, read, read_lines, read_part
 from chatdev.workspace.change import bare_repositories, reason_to_withhold
 from chatdev.workspace.snapshot import collisions, safe_path
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from chatdev.config.json_schema import EndlessSchema, schema_validator
 from chatdev.config.phases import Form, Solution
-from chatdev.config.protocol import SOLUTION_MARKER
+from chatdev.config.schema import SOLUTION_MARKER
 from chatdev.isolation.isolate import isolate
 from chatdev.plain_values import load_json
 from chatdev.replies.blocks import name_on, read_info

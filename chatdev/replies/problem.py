@@ -41,7 +41,7 @@ class Unreadable(ChatDevError):
         self.problems = problems
 
     def __str__(self) -> str:
-        from chatdev.config.protocol import bundled_problems
+        from chatdev.config.schema import bundled_problems
 
         return describe_problems(self.problems, bundled_problems())
 

@@ -20,12 +20,13 @@ from chatdev.config.settings import (
     MODEL_VARIABLE,
     URL_VARIABLE,
     Authorship,
+    Trust,
     environ,
     outward_settings,
     process_environ,
     read_dotenv,
+    trusted_digests,
 )
-from chatdev.config.trust_record import Trust, trusted_digests
 from chatdev.errors import ConfigError, ConsentMissing
 from chatdev.llm.base import Model
 from chatdev.llm.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_VARIABLE, Connection
@@ -33,9 +34,8 @@ from chatdev.llm.rate import RateLimit
 from chatdev.llm.registry import Models
 from chatdev.origins import Origin, without_user
 from chatdev.paths import working_folder
-from chatdev.runner.mcp_servers import describe_server, servers_of_others
-from chatdev.runner.toolbox import KnownTools
-from chatdev.secrets import PLACEHOLDER
+from chatdev.runner.toolbox import KnownTools, describe_server, servers_of_others
+from chatdev.safe_text import PLACEHOLDER
 from chatdev.tools.base import PlaceInput
 
 # Inputs that name a place (a database or a file that a tool opens by itself), and whose word each one is.

@@ -17,8 +17,8 @@ from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model
 from chatdev.llm.rate import RateLimit
 from chatdev.plain_file import read_named
-from chatdev.runner.pictures import read_picture
-from chatdev.secrets import scrub
+from chatdev.runner.raster import read_picture
+from chatdev.safe_text import scrub
 from chatdev.workspace.file_tree import read_tree
 
 # The inputs, read and checked against what the company declares.
@@ -112,7 +112,9 @@ def _read_text(name: str, value: InputValue) -> str:
 
 
 def _read_text_file(name: str, value: InputValue) -> str:
-    return _read_text(name, Path(value) if isinstance(value, str) else value)
+    """The text of a file; what has several lines or begins with a brace is that text itself, and no path."""
+    is_path = isinstance(value, str) and "\n" not in value and not value.lstrip().startswith("{")
+    return _read_text(name, Path(value) if is_path and isinstance(value, str) else value)
 
 
 def _decode(name: str, data: str | bytes) -> str:
@@ -217,8 +219,8 @@ class RunOptions:
     """Settings of one run; an unset one falls back to the environment, the user's settings file, then the default."""
 
     inputs: Mapping[str, InputValue] = field(default_factory=dict)
-    """Values of the company's inputs beside `task`; for `kind: file` and `kind: image` a path, for `kind: files` a
-    folder or several paths."""
+    """Values of the company's inputs beside `task`; for `kind: file` a path (or the text itself, where it has
+    several lines or begins with a brace), for `kind: image` a path, for `kind: files` a folder or several paths."""
     name: str | None = None
     """Name of the run's folder; unset: made from the task."""
     org: str | None = None

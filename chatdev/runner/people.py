@@ -28,8 +28,8 @@ from chatdev.engine.budget import Clock
 from chatdev.engine.people import LARGEST_ANSWER, PersonAnswer, read_answer
 from chatdev.errors import ChatDevError, ConfigError, ModelCrashed
 from chatdev.events import Event, Noted, PersonAnswered, PersonAsked, from_dict
+from chatdev.origins import HUMAN
 from chatdev.plain_file import read_plain
-from chatdev.providers import HUMAN
 from chatdev.runner.options import AnswerFunction, Given
 from chatdev.runner.recorded import find_journal, run_records
 from chatdev.workspace.file_tree import explain_os_errors

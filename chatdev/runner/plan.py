@@ -45,8 +45,8 @@ from chatdev.runner.resources import (
     sum_past_spending,
 )
 from chatdev.runner.toolbox import KnownTools
-from chatdev.secrets import holds_secret, scrub, scrub_bytes
-from chatdev.workspace.handed_in import HandedIn, hand_in
+from chatdev.safe_text import holds_secret, scrub, scrub_bytes
+from chatdev.workspace.change import HandedIn, hand_in
 from chatdev.workspace.run_folder import RunFolder, slug
 from chatdev.workspace.snapshot import Software
 

@@ -38,19 +38,17 @@ from chatdev.engine.activity import (
 from chatdev.engine.budget import describe_budget
 from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError, UnsafePath
-from chatdev.events import KINDS
+from chatdev.events import KINDS, Place
 from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
 from chatdev.llm.connection import LOCAL
-from chatdev.mcp.answers import ServerTool
+from chatdev.mcp.servers import ServerTool
 from chatdev.origins import without_user
-from chatdev.packages.supply import POLICIES, strictest_policy
-from chatdev.place import Place
+from chatdev.packages.imports import POLICIES, strictest_policy
 from chatdev.plain_values import check_depth, is_amount
-from chatdev.runner.mcp_servers import tools_from_record
 from chatdev.runner.options import RunOptions
-from chatdev.runner.toolbox import KnownTools
-from chatdev.secrets import PLACEHOLDER
+from chatdev.runner.toolbox import KnownTools, tools_from_record
+from chatdev.safe_text import PLACEHOLDER
 from chatdev.workspace.snapshot import safe_path
 
 JOURNAL = "journal.jsonl"

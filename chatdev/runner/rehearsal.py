@@ -1,7 +1,7 @@
 """A rehearsal of a run (`chatdev run --dry-run`): the engine itself, with a model that answers in the form that is
 asked for, and tools that find nothing wrong. What it sends is what a run sends, as far as that is known before the
-first reply: what would come from a model or a program is ‹named›. No model is asked, no program runs, nothing is kept.
-"""
+first reply: what would come from a model or a program is ‹named›. No model is asked, no program runs, nothing is
+kept."""
 
 from __future__ import annotations
 
@@ -16,20 +16,17 @@ from urllib.parse import unquote
 
 from chatdev.config.phases import Limits, Phase, names_read
 from chatdev.config.preview import Load
-from chatdev.config.protocol import SOLUTION_MARKER
-from chatdev.config.schema import CompanyConfig, Step, ToolStep, walk
+from chatdev.config.schema import SOLUTION_MARKER, CompanyConfig, Step, ToolStep, walk
 from chatdev.config.settings import find_default_model
 from chatdev.config.templates import compile_expression
 from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ExpressionError
-from chatdev.events import Event, ModelCalled
+from chatdev.events import Event, ModelCalled, Place
 from chatdev.llm.base import Model, Reply, Request, Usage, model_name
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.llm.tokens import prompt_tokens
 from chatdev.mcp.servers import ToolServers
-from chatdev.origins import Origin, Sourced
-from chatdev.place import Place
-from chatdev.providers import HUMAN, NamedProvider
+from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.runner.execute import execute
 from chatdev.runner.options import RunOptions, gather_inputs
 from chatdev.runner.plan import NewFolder, RunPlan, refuse_oversize, software_at

@@ -1,4 +1,5 @@
-"""The result of a run, and its report: each event as it happens, to journal and listener, and how it ended."""
+"""The result of a run, and its report: each event as it happens, to journal and listener, how it ended, and how a
+notebook shows runs and companies (tables in HTML, in which every text is escaped)."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ import shlex
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from chatdev.config.phases import Limits
+from chatdev.config.schema import CompanyConfig
 from chatdev.engine.budget import Spending, count_noun, describe_spending, money
 from chatdev.errors import ChatDevError, ModelError, PhaseFailed, WorkspaceError
 from chatdev.events import (
@@ -22,6 +25,7 @@ from chatdev.events import (
     ModelCalled,
     Noted,
     PhaseFinished,
+    Place,
     RunFinished,
     RunStarted,
     StepSkipped,
@@ -29,15 +33,17 @@ from chatdev.events import (
     ToolCalled,
 )
 from chatdev.journal import Journal
-from chatdev.place import Place
 from chatdev.plain_values import describe_value, fields_of
 from chatdev.runner.story import RunStory, RunUsage, describe_attempts, describe_ending, news_of
 from chatdev.runner.telemetry import LiveSpans
-from chatdev.safe_text import escape_markdown, sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import escape_markdown, sanitize, sanitize_values, scrub
 from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.languages import is_startable
 from chatdev.workspace.snapshot import Software
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
 
 # The result.
 
@@ -86,8 +92,6 @@ class Run:
                 f"{count_noun(self.usage.calls, 'call')}, {money(self.usage.cost)}>")
 
     def _repr_html_(self) -> str:
-        from chatdev.runner.notebook import run_html
-
         return run_html(self)
 
     @property
@@ -414,15 +418,46 @@ E = TypeVar("E", bound=Event)
 def sanitize_event(event: E) -> E:
     """The event with all its texts sanitized."""
     values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
-    changed: dict[str, Any] = {n: clean for n, value in values.items() if (clean := _sanitize_value(value)) != value}
+    clean: dict[str, Any] = sanitize_values(values)
+    changed = {name: value for name, value in clean.items() if value != values[name]}
     return dataclasses.replace(event, **changed) if changed else event
 
 
-def _sanitize_value(value: object) -> object:
-    if isinstance(value, str):
-        return sanitize(value)
-    if isinstance(value, tuple):
-        return tuple(map(_sanitize_value, value))
-    if isinstance(value, dict):
-        return {key: _sanitize_value(child) for key, child in value.items()}
-    return value
+# Runs and companies as a notebook shows them: tables in HTML, in which every text is escaped.
+
+_MOST_ROWS, _MOST_PHASES, _LONGEST = 20, 30, 400  # rows of a table, characters of a text
+
+
+def run_html(run: Run) -> str:
+    """How a run ended, its phases, its files and what it cost."""
+    files = [(path, None if b"\0" in data else len(data.splitlines()), len(data))
+             for path, data in run.software.items()]
+    phases = list(run.phases.items())
+    return _template().render(
+        run=run, reason=_clean(run.reason), cost=describe_usage(run.usage),
+        phases=[(_clean(place), row) for place, row in phases[:_MOST_PHASES]], phases_left=len(phases) - _MOST_PHASES,
+        files=[(_clean(path), lines, size) for path, lines, size in files[:_MOST_ROWS]],
+        files_left=len(files) - _MOST_ROWS)
+
+
+def company_html(company: CompanyConfig, warnings: Sequence[str]) -> str:
+    """What a company does, its phases with who is in them, and what is doubtful in it."""
+    titles = {name: role.title for name, role in company.roles.items()}
+    phases = [(name, " ⇄ ".join(titles[role] for role in (phase.instructor, phase.assistant) if role in titles),
+               phase.solution.as_file or phase.writes) for name, phase in company.phases.items()]
+    return _template().render(company=company, phases=phases, warnings=[_clean(text) for text in warnings])
+
+
+def _clean(text: str) -> str:
+    """A text that steers nothing, and that is no page long."""
+    text = sanitize(text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
+                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template("notebook.html.j2")

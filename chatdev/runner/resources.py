@@ -43,20 +43,17 @@ from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
 from chatdev.llm.connection import LOCAL, Connection
 from chatdev.llm.local.weights import installed_file
 from chatdev.llm.registry import DEFAULT_NAME, Models
-from chatdev.mcp.answers import ServerTool
-from chatdev.mcp.servers import ToolServers
-from chatdev.origins import Origin, Sourced
-from chatdev.packages.supply import Supply
+from chatdev.mcp.servers import ServerTool, ToolServers
+from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
+from chatdev.packages.imports import Supply
 from chatdev.paths import settings_file, working_folder
-from chatdev.providers import HUMAN, NamedProvider
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers
-from chatdev.runner.mcp_servers import describe_server, find_servers
 from chatdev.runner.options import RunOptions
 from chatdev.runner.people import PeopleDesk, approval_points
 from chatdev.runner.recorded import JOURNAL, Order
 from chatdev.runner.report import Run
 from chatdev.runner.telemetry import LiveSpans, wants_spans
-from chatdev.runner.toolbox import KnownTools, make_supply, resolve_install_policy
+from chatdev.runner.toolbox import KnownTools, describe_server, find_servers, make_supply, resolve_install_policy
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import Tool

@@ -28,11 +28,10 @@ from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE, ErrorT
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
 from chatdev.engine.activity import ToolFailed, result_from_json
-from chatdev.events import KINDS
+from chatdev.events import KINDS, Place
 from chatdev.llm.connection import LOCAL
-from chatdev.place import Place
 from chatdev.plain_values import encodable_text
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 from chatdev.version import __version__
 
 _OWN = "chatdev."

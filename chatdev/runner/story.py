@@ -20,6 +20,7 @@ from chatdev.events import (
     PersonAsked,
     PhaseFinished,
     PhaseStarted,
+    Place,
     RunFinished,
     RunStarted,
     StepFinished,
@@ -27,7 +28,6 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
-from chatdev.place import Place
 from chatdev.plain_values import describe_value, load_json, shorten
 
 

@@ -25,7 +25,7 @@ from chatdev.errors import ConfigError, MissingProgram, TraceError
 from chatdev.origins import is_loopback, without_user
 from chatdev.runner.options import SpanTaker
 from chatdev.runner.recorded import RecordedRun
-from chatdev.secrets import keep_address, keep_secret, scrub
+from chatdev.safe_text import keep_address, keep_secret, scrub
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan

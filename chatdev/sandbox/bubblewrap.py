@@ -18,24 +18,25 @@ from pathlib import Path, PurePosixPath
 
 from chatdev.errors import SandboxError
 from chatdev.isolation.seccomp import system_call_filter
-from chatdev.sandbox import cgroup
+from chatdev.sandbox import watch
 from chatdev.sandbox.base import (
     BOX,
     HOME,
     SCRATCH,
     SETTINGS,
+    SPARE_USERS,
     Binding,
     Execution,
     ProcessLimits,
     SandboxJob,
+    hand_over,
     prlimit_command,
     signal_from_status,
+    spare_user,
     variables_of,
 )
-from chatdev.sandbox.cgroup import Group
-from chatdev.sandbox.children import Children
-from chatdev.sandbox.interactive import run_interactively
-from chatdev.sandbox.job_folder import SPARE_USERS, hand_over, spare_user
+from chatdev.sandbox.children import Children, run_interactively
+from chatdev.sandbox.watch import Group
 
 NEEDED = {"bwrap": "bubblewrap", "prlimit": "util-linux", "setpriv": "util-linux"}
 """The programs it takes, each with its Debian package."""
@@ -140,11 +141,11 @@ def _probe(user: int | None, argv: Sequence[str] = ("true",)) -> str | None:
 @contextlib.contextmanager
 def _group(limits: ProcessLimits) -> Iterator[Group | None]:
     """A control group for the program, where we may make one; None where the kernel has no more of them, too."""
-    parent, made = cgroup.parent(), None
+    parent, made = watch.parent(), None
     with contextlib.ExitStack() as stack:
         if parent is not None:
             with contextlib.suppress(OSError):
-                made = stack.enter_context(cgroup.group(parent, limits))
+                made = stack.enter_context(watch.group(parent, limits))
         yield made
 
 

@@ -1,15 +1,17 @@
-"""What every tool is given and gives back (a context, a throwaway copy of the software, a verdict and its report), and
-a tool made from a typed function."""
+"""What every tool is given and gives back (a context, a throwaway copy of the software, a verdict and its report), a
+tool made from a typed function, and which tools there are: ours, those of departments and of other packages."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import inspect
+import sys
 import tempfile
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -18,10 +20,9 @@ from jinja2 import StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from chatdev.department import ENTRY_POINTS
+from chatdev.department import ENTRY_POINTS, installed_departments, load
 from chatdev.errors import ToolError
-from chatdev.sandbox.base import Sandbox
-from chatdev.sandbox.job_folder import remove_folder
+from chatdev.sandbox.base import Sandbox, remove_folder
 from chatdev.workspace.file_tree import explain_os_errors, write_tree
 
 _COUNTS = ("passed", "of")
@@ -251,3 +252,65 @@ def _complaint(tool: Tool, error: ValidationError) -> str:
         lines.append(f"{place}: {problem['msg']}{given}")
     allowed = ", ".join(tool.arguments.model_fields) or "none"
     return f"the arguments of {tool.name} do not fit: {'; '.join(lines)}. Its arguments: {allowed}."
+
+
+# Which tools there are: a table of import paths, and what departments and other packages add to it.
+
+_TOOLS = {
+    "retrieval.search": "chatdev.tools.retrieval.search:search",
+    "value.check": "chatdev.tools.value.check:check",
+}
+TOOL_ENTRY_POINTS = "chatdev.tools"
+"""Entry-point group for tools without a department of their own: `department.verb = "module:tool"`."""
+
+
+class Registry(Mapping[str, Tool]):
+    """Tools by name, each imported when it is first asked for."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = MappingProxyType(dict(sorted(paths.items())))
+
+    def __getitem__(self, name: str) -> Tool:
+        return _load(name, self._paths[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths
+
+
+def registry() -> Registry:
+    """The tools of this installation; raises ToolError when two packages bring the same name."""
+    return _read_registry(tuple(sys.path))
+
+
+@functools.cache  # every run asks, and looking into all packages takes longer than a call of a model takes us
+def _read_registry(_path: tuple[str, ...]) -> Registry:
+    found: dict[str, tuple[str, str]] = {}
+    for name, path, owner in _rows():
+        other, theirs = found.setdefault(name, (path, owner))
+        if other != path:
+            raise ToolError(f"the tool {name!r} is there twice: {other} in {theirs} and {path} in {owner}; uninstall "
+                            "one of the packages or rename its tool")
+    return Registry({name: path for name, (path, _) in found.items()})
+
+
+def _rows() -> Iterator[tuple[str, str, str]]:
+    """Name, import path and owner of every tool."""
+    yield from ((name, path, "chatdev itself") for name, path in _TOOLS.items())
+    for one in installed_departments():
+        yield from ((name, path, one.owner) for name, path in (one.department.tools if one.department else {}).items())
+    for point in entry_points(group=TOOL_ENTRY_POINTS):
+        yield point.name, point.value, f"the package {point.dist.name if point.dist else point.module}"
+
+
+@functools.cache
+def _load(name: str, path: str) -> Tool:
+    found = load(path, f"the tool {name!r}")
+    if not isinstance(found, Tool):
+        raise ToolError(f"the tool {name!r}: {path} is no tool; decorate the function with @tool")
+    return replace(found, name=name)  # whatever the folders of its package are called

@@ -17,7 +17,7 @@ from chatdev.errors import ChatDevError
 from chatdev.journal import read_journal
 from chatdev.plain_file import read_plain
 from chatdev.runner.recorded import find_journal
-from chatdev.web.history import pictures
+from chatdev.web.record import pictures
 
 _LARGEST = 8 << 20  # bytes of a picture
 _ROWS, _CELL = 500, 2000

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 
 from chatdev.batch.ledger import Ledger
 from tests.batch.worker import AT_ONCE
-from tests.support.processes import start_program
+from tests.support.copies import start_module
 
 JOBS, SECONDS = 60, 0.1  # about a second of work for one worker
 DEATHS = 3
@@ -29,9 +27,8 @@ class Workers:
         self.url, self.lines = url, [""]
 
     def start(self) -> subprocess.Popen[str]:
-        return start_program([sys.executable, "-m", "tests.batch.worker", self.url, str(JOBS), str(SECONDS)],
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             cwd=Path(__file__).parents[2], env=dict(os.environ))
+        return start_module("tests.batch.worker", self.url, str(JOBS), str(SECONDS), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
 
     def end(self, worker: subprocess.Popen[str], number: signal.Signals | None = None) -> str:
         """End it with a signal, or wait for its end; what it wrote to standard error."""

@@ -10,7 +10,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from click.testing import CliRunner, Result
 from chatdev.cli.app import command_line
 from tests.evaluation.lab import ALONE, BROKEN, GOOD, Lab
 from tests.support.chat_server import ChatServer, Received, Scripted
+from tests.support.copies import start_module
 
 pytestmark = pytest.mark.tool
 
@@ -128,10 +128,9 @@ def start_slowly(study: Study, seconds: float, requests: int, **environment: str
         return Scripted(reply, delay=seconds) if isinstance(reply, str) else reply
 
     study.lab.answer = slowly
-    command = [sys.executable, "-m", "chatdev", *study.arguments("--at-once", "2")]
-    process = subprocess.Popen(command, cwd=study.here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               start_new_session=True,
-                               env={**os.environ, "CHATDEV_RETRY_SECONDS": "0", **environment})
+    process = start_module("chatdev", *study.arguments("--at-once", "2"), cwd=study.here, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, start_new_session=True,
+                           env={**os.environ, "CHATDEV_RETRY_SECONDS": "0", **environment})
     while len(study.lab.server.requests) < requests and process.poll() is None:
         time.sleep(0.02)
     return process

@@ -12,11 +12,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.evaluation.lab import GOOD, Lab
 from tests.support.chat_server import ChatServer, Received, Scripted
+from tests.support.copies import start_module
 from tests.support.processes import start_program
 from tests.support.ray_machines import environment, ray_folder
 
@@ -56,10 +58,13 @@ class Study:
         return list(csv.DictReader(io.StringIO(out)))
 
     def _start(self, argv: list[str]) -> subprocess.Popen[str]:
-        return start_program([sys.executable, *argv], cwd=self.lab.folder, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-                             env={**os.environ, **environment(self.ray), "PYTHONPATH": str(ROOT),
-                                  "CHATDEV_RETRY_SECONDS": "0"})
+        options: dict[str, Any] = {
+            "cwd": self.lab.folder, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT,
+            "text": True, "start_new_session": True,
+            "env": {**os.environ, **environment(self.ray), "PYTHONPATH": str(ROOT), "CHATDEV_RETRY_SECONDS": "0"}}
+        if argv[0] == "-m":
+            return start_module(*argv[1:], **options)
+        return start_program([sys.executable, *argv], **options)
 
 
 @pytest.fixture

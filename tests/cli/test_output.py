@@ -19,7 +19,7 @@ import pytest
 from tqdm import tqdm
 
 from chatdev.cli.console import Console, Detail
-from chatdev.cli.output import OutputThread, lasting_output, output_is_recorded
+from chatdev.cli.outcome import OutputThread, lasting_output, output_is_recorded
 from chatdev.events import Noted, StepSkipped, ToolCalled
 from tests.support.processes import running_program
 from tests.support.shop import Shop
@@ -92,7 +92,7 @@ def test_one_line_of_a_step_is_as_long_as_the_terminal_and_no_longer(
 
 def exit_at(device: object, status: int, monkeypatch: pytest.MonkeyPatch, *, recorded: bool = False) -> object:
     """What a command exits with that prints there and would exit with `status`."""
-    monkeypatch.setattr("chatdev.cli.output._recorded", False)
+    monkeypatch.setattr("chatdev.cli.outcome._recorded", False)
     descriptor = device()  # type: ignore[operator]
     try:
         with standing_at(monkeypatch, descriptor), lasting_output():

@@ -11,7 +11,7 @@ import pytest
 
 from chatdev.cli.shared_options import StudyOptions
 from chatdev.cli.study_run import StudyPlan, study_of
-from chatdev.departments.software.evaluation.easy_tier import EasyTier
+from chatdev.departments.software.evaluation.srdd import EasyTier
 from chatdev.evaluation.study import Conditions
 from chatdev.evaluation.variants import variants
 from chatdev.paths import settings_file

@@ -9,7 +9,6 @@ import re
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -40,7 +39,7 @@ from chatdev.events import (
 from chatdev.runner.story import RunStory
 from tests.engine.studio import CHANGE, TALK, WRITE, Studio
 from tests.support.chat_server import Scripted
-from tests.support.processes import running_program
+from tests.support.copies import start_module
 from tests.support.session import draw, read_terminal
 from tests.support.shop import BETTER, Shop
 
@@ -98,8 +97,8 @@ def on_a_terminal(shop: Shop, *arguments: str, columns: int = 80, interrupt: str
     variables = {**os.environ, **shop.environment, "TERM": "xterm-256color", **environment}
     variables.pop("COLUMNS", None)
     with (terminal_of(columns) as (ours, theirs),
-          running_program([sys.executable, "-m", "chatdev", *arguments], env=variables, stdin=subprocess.DEVNULL,
-                          stdout=theirs, stderr=theirs) as process):
+          start_module("chatdev", *arguments, env=variables, stdin=subprocess.DEVNULL, stdout=theirs,
+                       stderr=theirs) as process):
         os.close(theirs)
         output = bytearray()
         while piece := read_terminal(ours):

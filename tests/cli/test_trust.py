@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chatdev.cli import company_commands
-from chatdev.config.trust_record import Trust, add_trust, read_trust, remove_trust
+from chatdev.config.settings import Trust, add_trust, read_trust, remove_trust
 from chatdev.errors import ConfigError
 from chatdev.paths import trust_file
 from tests.engine.studio import WRITE, Studio
@@ -107,7 +107,6 @@ def test_a_dotenv_is_trusted_by_its_folder(stage: Shop, here: Path, monkeypatch:
     assert stage.command("trust", str(here)).status == 0
     assert asked[0] == asked[1]
     assert "needs your consent" not in stage.command("check", str(stage.company)).out
-
 
 
 @pytest.mark.parametrize(("arguments", "said"), [

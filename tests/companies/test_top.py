@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.departments.process.instances import format_instance
-from chatdev.departments.process.pool import InstanceOutcome, InstancePool
+from chatdev.departments.process.pool import InstanceOutcome, InstancePool, format_instance
 from chatdev.departments.process.process_company import Experience, ProcessCompany
 from chatdev.errors import ConfigError
 from tests.departments.process.office import COMPANY, REPLIES, SHORT, TASK, WRONG

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.graph import chain_text
 from chatdev.config.load import build_company, dump, load_company
+from chatdev.config.preview import chain_text
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
 from tests.config.tiny import TINY, TOOLS, loaded, refused, tiny

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.graph import chain_dot, chain_picture, chain_text
 from chatdev.config.inception import ToolDescription
 from chatdev.config.load import load_company
-from chatdev.config.preview import Estimate, Load, estimate, preview
+from chatdev.config.preview import Estimate, Load, chain_dot, chain_picture, chain_text, estimate, preview
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError, MissingProgram

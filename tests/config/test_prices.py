@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.prices import LongRate, Price, find_listed
-from chatdev.config.profiles import ModelProfile, profile_for, provider_of
+from chatdev.config.profiles import LongRate, ModelProfile, Price, find_listed, profile_for, provider_of
 from chatdev.llm.tokens import counts_exactly
-from chatdev.providers import spellings
+from chatdev.origins import spellings
 
 HOME = "http://127.0.0.1:9/v1"
 GATEWAY = "https://gateway.example/v1"
@@ -121,6 +120,6 @@ def test_the_list_is_loaded_only_where_it_is_asked() -> None:
 def test_nothing_is_fetched() -> None:
     code = ("import socket\ndef refuse(*_): raise AssertionError('a connection')\n"
             "socket.socket.connect = socket.create_connection = refuse\n"
-            "import threading; from chatdev.config.prices import find_listed; assert find_listed('gpt-4o').price\n"
+            "import threading; from chatdev.config.profiles import find_listed; assert find_listed('gpt-4o').price\n"
             "assert threading.active_count() == 1")
     subprocess.run([sys.executable, "-c", code], check=True)

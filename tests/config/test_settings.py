@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chatdev.config.load import load_company
-from chatdev.config.prices import Price
-from chatdev.config.profiles import ModelProfile, ModelSettings, profile_for
+from chatdev.config.profiles import ModelProfile, ModelSettings, Price, profile_for
 from chatdev.config.settings import Environ, UserSettings, default_model, environ, read_dotenv, resolve, user_settings
 from chatdev.errors import ConfigError
 from tests.config.tiny import tiny

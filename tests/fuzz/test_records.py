@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import chatdev
 from chatdev import Company, ScriptedModel
 from chatdev.errors import ChatDevError, JournalError
-from chatdev.evaluation.dialogues import dialogues
 from chatdev.evaluation.measure import FinishedRun
+from chatdev.evaluation.plots import dialogues
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.resources import sum_past_spending
 from chatdev.runner.telemetry import otlp_lines, spans_of

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.isolation.codec import Garbled, decode, decoder, encode
-from chatdev.replies.python.outline import Outline
+from chatdev.isolation.isolate import Garbled, decode, decoder, encode
+from chatdev.replies.python.reader import Outline
 
 
 class Place(NamedTuple):

@@ -21,13 +21,14 @@ BELOW = {  # what readers stand on: called in the child alone
     "chatdev/workspace/python_source.py", "chatdev/departments/plc/proof/properties.py",
     "chatdev/departments/plc/st/slips.py",
     *(f"chatdev/departments/verilog/{name}.py" for name in (
-        "design/elaborate", "design/records", "design/reads", "design/design", "design/mistakes",
+        "design/elaborate", "design/records", "design/statements", "design/design",
         "tracing/trace", "tracing/drivers", "tracing/search")),
 }
 BY_CONSENT = {"chatdev/departments/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
 GENERATORS = {  # compile what they generated themselves, of bounded depth
     "chatdev/departments/plc/simulation/machine.py",
-    *(f"chatdev/departments/simulink/simulation/{name}.py" for name in ("compile", "steps")),  # counted names, numbers
+    # counted names, numbers, and in subsystems conditions of at most 500 characters
+    *(f"chatdev/departments/simulink/simulation/{name}.py" for name in ("compile", "steps", "subsystems")),
 }
 DESIGN = "chatdev.departments.verilog.design"
 PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang", "chatdev.workspace.python_source",

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ModelRejected, UnusableReply
-from chatdev.evaluation.embedding import EndpointEmbedder
+from chatdev.evaluation.measure import EndpointEmbedder
 from chatdev.llm.base import Request
 from chatdev.llm.completions import StreamCollector
 from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import LARGEST_ANSWER
 from chatdev.llm.openai_model import OpenAIModel
-from chatdev.llm.served_models import why_unreachable
+from chatdev.llm.registry import why_unreachable
 from tests.llm.asking import ASK, KEY, Naps, complete, failure
 from tests.support.chat_server import ChatServer, Scripted
 

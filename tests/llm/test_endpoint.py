@@ -10,11 +10,13 @@ import pytest
 from chatdev.errors import ConfigError
 from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
-from chatdev.llm.served_models import why_unreachable
-from chatdev.secrets import scrub
+from chatdev.llm.registry import why_unreachable
+from chatdev.safe_text import scrub
 from tests.support.chat_server import ChatServer, Scripted
 
 KEY = "sk-very-secret-key"
+
+
 @pytest.fixture
 def chat_server(chat_server: ChatServer) -> ChatServer:
     """A server whose script answers for its list of models, too."""

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.adaptations import Adaptations
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, Sampling, ToolSpec
 from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import retry_after_seconds
-from chatdev.llm.openai_model import OpenAIModel
+from chatdev.llm.openai_model import Adaptations, OpenAIModel
 from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, error, failure
 from tests.support.chat_server import ChatServer, Scripted
 

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ConfigError, MissingModel
-from chatdev.llm.base import Model, Reply, Request, model_name
+from chatdev.llm.base import Model, Reply, Request, ScriptedModel, model_name
 from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import DEFAULT_NAME, Models
-from chatdev.llm.scripted import ScriptedModel
-from chatdev.secrets import PLACEHOLDER, scrub
+from chatdev.safe_text import PLACEHOLDER, scrub
 from tests.llm.asking import ASK, KEY, error
 from tests.support.chat_server import ChatServer, Scripted
 

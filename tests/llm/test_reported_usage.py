@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.llm.base import Usage
-from chatdev.llm.reported_usage import usage_of
+from chatdev.llm.completions import usage_of
 from tests.llm.asking import STREAMED, complete, delta, stream
 from tests.support.chat_server import ChatServer, Scripted
 

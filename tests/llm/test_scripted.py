@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ModelRejected
-from chatdev.llm.base import Message, Reply, Request, ToolCall
-from chatdev.llm.scripted import ScriptedModel
+from chatdev.llm.base import Message, Reply, Request, ScriptedModel, ToolCall
 
 
 def ask(model: ScriptedModel, text: str = "hi", **place: str) -> Reply:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev.llm.connection import Endpoint
-from chatdev.llm.served_models import served_models
+from chatdev.llm.registry import served_models
 from tests.support.chat_server import ChatServer, Scripted
 
 KEY = "sk-very-secret-key-0123"

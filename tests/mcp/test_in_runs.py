@@ -17,7 +17,7 @@ import chatdev
 from chatdev import Company, ConfigError, ConsentMissing, MissingProgram, ScriptedModel, ToolError
 from chatdev.runner.consent import CompanyWord
 from tests.mcp.stage import ended, odd_command
-from tests.support.processes import start_program
+from tests.support.copies import start_module
 from tests.support.shop import Shop
 
 COMPANY = """
@@ -254,10 +254,10 @@ def test_no_server_is_left_behind_by_a_signal(shop: Shop, here: Path, number: si
     folder = company(here / "pages", "silent", str(file))
     text = (folder / "company.yaml").read_text(encoding="utf-8").replace("seconds: 5", "seconds: 60")
     (folder / "company.yaml").write_text(text, encoding="utf-8")
-    started = start_program(
-        [sys.executable, "-m", "chatdev", "run", "a list", "--company", str(folder), "--sandbox", "none", "--trust",
-         "--model", "m", "--base-url", shop.server.url], env={**os.environ, "OPENAI_API_KEY": "k"},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    started = start_module(
+        "chatdev", "run", "a list", "--company", str(folder), "--sandbox", "none", "--trust", "--model", "m",
+        "--base-url", shop.server.url, env={**os.environ, "OPENAI_API_KEY": "k"}, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True)
     while not shop.server.requests:
         assert started.poll() is None
         time.sleep(0.05)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.packages.install import install
 from chatdev.packages.interpreter import interpreter
+from chatdev.packages.modules import install
 from chatdev.sandbox.kinds import find_sandbox
 from tests.support.wheels import PackageIndex, set_pip
 

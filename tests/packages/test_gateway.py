@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.packages.gateway import open_gateway
-from chatdev.packages.index import Index, wheels_of
-from chatdev.packages.sources import Fetcher, sources
+from chatdev.packages.gateway import Fetcher, Index, open_gateway, sources, wheels_of
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
 from tests.support.wheels import PackageIndex, set_pip

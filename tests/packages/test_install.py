@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import SandboxError, ToolError
-from chatdev.packages.install import install
 from chatdev.packages.interpreter import interpreter
+from chatdev.packages.modules import install
 from chatdev.sandbox.kinds import find_sandbox
 from tests.packages.conftest import Install
 from tests.support.wheels import PackageIndex, set_pip

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import ToolError
-from chatdev.packages.sources import Fetcher, Sources, Unavailable, sources
-from chatdev.secrets import holds_secret
+from chatdev.packages.gateway import Fetcher, Sources, Unavailable, sources
+from chatdev.safe_text import holds_secret
 from tests.packages.conftest import Install
 from tests.support.chat_server import ChatServer, Scripted
 from tests.support.wheels import PackageIndex, set_pip

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.replies.circles import TAIL, counts_on, goes_in_circles, never_ends
+from chatdev.replies.utterance import TAIL, counts_on, goes_in_circles, never_ends
 
 BULLET = "- You can add, list and remove tasks.\n"
 LEAP = ("    # {}. If the year is not divisible by 4, then it is not a leap year.\n"

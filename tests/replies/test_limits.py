@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from chatdev.config.protocol import bundled_problems
+from chatdev.config.schema import bundled_problems
 from chatdev.replies import Unreadable, objections, parse_files
 from chatdev.replies.forms import read_choice, read_json
 

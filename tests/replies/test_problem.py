@@ -11,7 +11,7 @@ import pytest
 
 import chatdev.replies
 from chatdev.config.load import load_company
-from chatdev.config.protocol import PROBLEM_VARIABLES, bundled_problems
+from chatdev.config.schema import PROBLEM_VARIABLES, bundled_problems
 from chatdev.errors import ConfigError
 from chatdev.replies import ReplyProblem, Unreadable, describe_problems
 

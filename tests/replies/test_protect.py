@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.config.protocol import bundled_problems
+from chatdev.config.schema import bundled_problems
 from chatdev.replies import objections
 
 PROGRAM = "import sys\n" + "".join(f"\n\ndef f{n}(x):\n    y = x + {n}\n    return y\n" for n in range(5))

@@ -16,8 +16,7 @@ from chatdev.replies import Unreadable, parse_files
 from chatdev.replies.blocks import block_of
 from chatdev.replies.files import Update
 from chatdev.replies.python.merge import merge
-from chatdev.replies.python.outline import Statement
-from chatdev.replies.python.reader import read, read_part
+from chatdev.replies.python.reader import Statement, read, read_part
 
 SOURCES = sorted(Path(chatdev.__file__).parent.rglob("*.py"))
 

@@ -10,10 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chatdev.replies import parse_files
-from chatdev.replies.elision import elided_line
 from chatdev.replies.fences import lines_of, open_span
-from chatdev.replies.languages import holds_only_commands, language_of_file
-from chatdev.replies.search_replace import read_changes
+from chatdev.replies.hunks import read_changes
+from chatdev.replies.languages import elided_line, holds_only_commands, language_of_file
 from chatdev.workspace.snapshot import collisions
 
 # extension → the words on its fence and the comment that can name the file

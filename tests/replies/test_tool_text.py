@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chatdev.llm.base import ToolSpec
-from chatdev.replies.tool_text import ends_with_tool_call, read_tool_call
+from chatdev.replies.utterance import ends_with_tool_call, read_tool_call
 
 TOOLS = (ToolSpec("mine.look", "Looks.", {"properties": {"at": {"type": "string"}, "times": {"type": "integer"},
                                                          "code": {"type": "string"}}}),)

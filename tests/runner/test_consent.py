@@ -14,10 +14,9 @@ import yaml
 import chatdev
 from chatdev import Company, ConsentMissing, Run
 from chatdev.config.load import find_company
-from chatdev.config.settings import outward_settings
-from chatdev.config.trust_record import add_trust, trusted_digests
+from chatdev.config.settings import add_trust, outward_settings, trusted_digests
 from chatdev.doctor.checks import all_probes
-from chatdev.evaluation.embedding import embedder_of
+from chatdev.evaluation.measure import embedder_of
 from chatdev.evaluation.study import Study
 from chatdev.evaluation.variants import Variant
 from chatdev.paths import bundled_folder

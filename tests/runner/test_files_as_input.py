@@ -1,4 +1,5 @@
-"""Inputs of `kind: files`: a folder, or a file each time that the input is given; the value is text by path."""
+"""Inputs of `kind: files`: a folder, or a file each time that the input is given; the value is text by path. Inputs of
+`kind: file`: a path, or the text itself."""
 
 from __future__ import annotations
 
@@ -63,3 +64,15 @@ def test_a_link_out_of_a_folder_is_not_followed(folder: Path) -> None:
 def test_an_input_of_one_value_is_not_given_twice(folder: Path) -> None:
     with pytest.raises(ConfigError, match="input 'top' is given 2 times, and takes one value"):
         gather_inputs(COMPANY, "a task", {"top": ["a", "b"]})
+
+
+@pytest.mark.parametrize("text", ["{stop: 5}", "  {\"a\": 1}", "stop: 5\nsolver: ode4\n"])
+def test_a_file_may_be_given_as_its_text(text: str, tmp_path: Path) -> None:
+    """Of `kind: file`: what has several lines or begins with a brace is no path."""
+    def read(value: str) -> Any:
+        return gather_inputs(COMPANY, "a task", {"bench": value}).everything["bench"]
+
+    (tmp_path / "a.yaml").write_text(text)
+    assert read(text) == read(str(tmp_path / "a.yaml")) == text
+    with pytest.raises(ConfigError, match="cannot read"):
+        read("stop: 5")

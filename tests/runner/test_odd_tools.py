@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from chatdev.errors import ToolCrashed, ToolError
 from chatdev.events import Noted
+from chatdev.safe_text import keep_secret
 from chatdev.sandbox.base import Execution
-from chatdev.secrets import keep_secret
 from chatdev.tools.base import ToolContext, Verdict
 from tests.runner.tool_stage import OddSandbox, ToolStage
 

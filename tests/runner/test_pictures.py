@@ -11,7 +11,7 @@ import pytest
 
 from chatdev import Company, Run, ScriptedModel
 from chatdev.errors import ConfigError
-from chatdev.runner.pictures import LARGEST, read_picture
+from chatdev.runner.raster import LARGEST_FILE, read_picture
 from tests.engine.studio import Studio, talk
 from tests.support.chat_server import ChatServer
 
@@ -97,7 +97,7 @@ def test_a_picture_of_fifty_megabytes_is_not_even_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="it is larger than 20 MiB"):
         read_picture("picture", large)
     with pytest.raises(ConfigError, match="larger than 20 MiB, which no model takes"):
-        read_picture("picture", bytes(LARGEST + 1))
+        read_picture("picture", bytes(LARGEST_FILE + 1))
 
 
 @pytest.mark.parametrize("given", ["file", "bytes"])

@@ -250,7 +250,7 @@ def test_odd_variables_are_refused_where_the_option_asks(shop: Shop) -> None:
 
 
 def test_opentelemetry_is_imported_only_where_spans_are_asked_for(shop: Shop) -> None:
-    program = ("import sys, chatdev.cli.run_commands, chatdev.cli.trace, chatdev.runner.telemetry\n"
+    program = ("import sys, chatdev.cli.run_commands, chatdev.cli.show, chatdev.runner.telemetry\n"
                "print([name for name in sys.modules if name.startswith('opentelemetry')])")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -14,9 +14,8 @@ from chatdev.engine.budget import Budget
 from chatdev.engine.context import RunContext, RunInputs, RunSettings, State
 from chatdev.engine.turn import ToolRequest, call_tool
 from chatdev.errors import ToolError
-from chatdev.events import Event
+from chatdev.events import Event, Place
 from chatdev.journal import Journal, read_journal
-from chatdev.place import Place
 from chatdev.runner.toolbox import KnownTools, RunToolbox, make_tools
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
 

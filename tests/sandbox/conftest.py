@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
-from chatdev.sandbox.docker import why_not
-from chatdev.sandbox.kinds import find_sandbox
+from chatdev.sandbox.kinds import find_sandbox, why_not
 from tests.support.docker_service import CannotStart, docker_service
 
 PYTHON = "/usr/bin/python3"

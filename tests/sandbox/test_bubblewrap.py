@@ -15,11 +15,11 @@ import pytest
 
 from chatdev.errors import SandboxError
 from chatdev.sandbox import bubblewrap as bwrap
-from chatdev.sandbox import cgroup
+from chatdev.sandbox import watch
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.bubblewrap import command_line
-from chatdev.sandbox.cgroup import Group
 from chatdev.sandbox.kinds import find_sandbox
+from chatdev.sandbox.watch import Group
 from tests.sandbox.conftest import PYTHON, RunPython, processes_with
 
 pytestmark = pytest.mark.tool
@@ -102,7 +102,7 @@ def test_a_fork_bomb_is_bounded(run_python: RunPython) -> None:
 
 def test_a_program_runs_where_there_are_no_more_control_groups(run_python: RunPython, tmp_path: Path,
                                                                monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cgroup, "parent", lambda: Group(tmp_path / "gone"))
+    monkeypatch.setattr(watch, "parent", lambda: Group(tmp_path / "gone"))
     assert run_python("print('ran')").stdout == "ran\n"
 
 

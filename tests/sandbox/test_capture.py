@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatdev.safe_text import keep_secret
 from chatdev.sandbox.children import Capture
-from chatdev.secrets import keep_secret
 
 
 @given(st.lists(st.binary(max_size=50), max_size=20), st.integers(0, 60))

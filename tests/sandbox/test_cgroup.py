@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.sandbox.base import ProcessLimits
-from chatdev.sandbox.cgroup import V1, V2, Group, candidates, group, remove_old
+from chatdev.sandbox.watch import V1, V2, Group, candidates, group, remove_old
 
 
 @pytest.fixture

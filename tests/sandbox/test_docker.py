@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import SandboxError
-from chatdev.sandbox import docker as module
+from chatdev.sandbox import kinds as module
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.kinds import find_sandbox
 from tests.sandbox.conftest import PYTHON, RunPython, runner

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.sandbox.job_folder import disk_usage, remove_folder
+from chatdev.sandbox.base import disk_usage, remove_folder
 from tests.sandbox.conftest import NOBODY, as_user
 
 _LIMIT = 1 << 30

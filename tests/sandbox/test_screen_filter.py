@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.sandbox.interactive import ScreenFilter
+from chatdev.sandbox.children import ScreenFilter
 
 ACTING = {
     "the title": b"\x1b]0;owned\x07", "the clipboard": b"\x1b]52;c;b3duZWQ=\x1b\\",

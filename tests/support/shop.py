@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from chatdev.journal import read_journal
 from chatdev.workspace.snapshot import Software
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer, Route
-from tests.support.processes import start_program
+from tests.support.copies import start_module
 
 KEY = "sk-a-key-that-nobody-may-see"
 FIRST = "write#1/round-1/assistant"
@@ -127,9 +126,9 @@ class Shop:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Any command in a process of its own."""
-        return start_program([sys.executable, "-m", "chatdev", *arguments], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                             env={**os.environ, **self.environment})
+        return start_module("chatdev", *arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, errors="replace",
+                            env={**os.environ, **self.environment})
 
     def finish(self, process: subprocess.Popen[str]) -> Outcome:
         """Wait for a command that was started."""

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -26,7 +25,7 @@ from chatdev.events import (
     Uttered,
 )
 from chatdev.journal import Journal
-from tests.support.processes import start_program
+from tests.support.copies import start_module
 
 BEGIN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -56,9 +55,9 @@ class Viewer:
 
     def start(self) -> None:
         """Start it, and exchange the token of its address for the cookie."""
-        command = [sys.executable, "-m", "chatdev", "view", str(self._root), "--port", str(self.port), *self._options]
         environment = {**os.environ, "XDG_DATA_HOME": str(self._home), "PYTHONUNBUFFERED": "1", **self._environment}
-        self._process = start_program(command, stdout=-1, stderr=-2, env=environment, text=True)
+        self._process = start_module("chatdev", "view", str(self._root), "--port", str(self.port), *self._options,
+                                     stdout=-1, stderr=-2, env=environment, text=True)
         assert self._process.stdout is not None
         said = ""
         while not (found := re.search(r"http://127\.0\.0\.1:(\d+)/\S*", said)):

@@ -10,8 +10,7 @@ from pydantic import Field
 
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import Tool, ToolArgumentsError, ToolContext, tool
-from chatdev.tools.registry import Registry, registry
+from chatdev.tools.base import Registry, Tool, ToolArgumentsError, ToolContext, registry, tool
 
 
 @tool(reads=("plan", "notes?"))

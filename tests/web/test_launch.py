@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from chatdev.web.launch import MOST
+from chatdev.web.launch import LARGEST_FORM
 from tests.engine.studio import program
 from tests.support.chat_server import ChatServer
 from tests.support.shop import KEY
@@ -90,7 +90,7 @@ def test_a_file_of_50_megabytes_is_refused_with_the_limit(started: Viewer) -> No
         answer = started.get("/api/start", method="POST", headers=headers, body=body)
     except (BrokenPipeError, ConnectionResetError):  # refused before all of it was sent
         answer = None
-    assert answer is None or f"larger than {MOST >> 20} MiB" in answer.value["error"]
+    assert answer is None or f"larger than {LARGEST_FORM >> 20} MiB" in answer.value["error"]
     assert started.get("/api/runs").status == 200
 
 

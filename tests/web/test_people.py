@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,8 @@ from playwright.sync_api import Browser, Page, expect
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer
+from tests.support.copies import start_module
 from tests.support.pages import violations
-from tests.support.processes import start_program
 from tests.support.viewer import Viewer, running_viewer
 
 pytestmark = pytest.mark.xdist_group("web_people")  # one server and one browser for all of them
@@ -43,9 +42,8 @@ class Office:
     def start(self, *arguments: str) -> subprocess.Popen[Any]:
         """A command whose questions nobody at a terminal answers."""
         environment = {**os.environ, "OPENAI_API_KEY": "sk-for-nobody", "OPENAI_BASE_URL": self.server.url}
-        command = [sys.executable, "-m", "chatdev", *arguments]
-        self.processes.append(start_program(command, env=environment, stdin=subprocess.DEVNULL, text=True,
-                                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        self.processes.append(start_module("chatdev", *arguments, env=environment, stdin=subprocess.DEVNULL, text=True,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
         return self.processes[-1]
 
     def run(self, *more: str) -> subprocess.Popen[Any]:

@@ -7,8 +7,6 @@ import os
 import shutil
 import socket
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from chatdev.events import ModelCalled, RunFinished, RunStarted, Uttered
 from chatdev.journal import Journal
 from chatdev.web.record import TEXT, RunRecord
 from chatdev.web.warehouse import Warehouse
+from tests.support.copies import run_module
 from tests.support.viewer import Viewer, long_run, running_viewer, write_journal
 
 pytestmark = pytest.mark.xdist_group("web_server")  # one server and one browser for all of them
@@ -89,16 +88,14 @@ def test_the_key_of_cookies_is_the_users_alone(root: Path, tmp_path: Path) -> No
 
 
 def test_a_port_in_use_is_a_clear_error(viewer: Viewer, root: Path) -> None:
-    command = [sys.executable, "-m", "chatdev", "view", str(root), "--port", str(viewer.port)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run_module("chatdev", "view", str(root), "--port", str(viewer.port))
     assert done.returncode == 2
     assert f"--port {viewer.port}: nothing can listen there" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_folder_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "chatdev", "view", str(tmp_path / "none")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = run_module("chatdev", "view", str(tmp_path / "none"))
     assert (done.returncode, "there is no folder" in done.stderr) == (2, True)
 
 

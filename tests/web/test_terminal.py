@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
-from chatdev.web.terminal import MOST, Play, Screen
+from chatdev.web.launch import MOST_PLAYED, Play, Screen
 from tests.mcp.stage import ended
 from tests.support.pages import violations
 from tests.support.viewer import Viewer, long_run, write_journal
@@ -148,7 +148,7 @@ def test_a_run_that_is_not_there_is_not_played(viewer: Viewer) -> None:
 def test_so_many_programs_are_played_at_once(viewer: Viewer, asking: str) -> None:
     with ExitStack() as stack:
         begun = 0
-        while begun < MOST:
+        while begun < MOST_PLAYED:
             try:
                 text_until(stack.enter_context(played(viewer, asking)), "name?")
                 begun += 1

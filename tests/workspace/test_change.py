@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import WorkspaceError
-from chatdev.secrets import keep_secret, scrub_bytes
+from chatdev.safe_text import keep_secret, scrub_bytes
 from chatdev.workspace.change import Changeset, apply_change, branch_change
 
 NAMES = ("a.py", "dir/b.txt", "na me.md", "ü.txt", 'q"x.txt', "deep/er/c.bin")

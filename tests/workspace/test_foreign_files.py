@@ -12,7 +12,7 @@ import pytest
 from chatdev.errors import JournalError, UnsafePath, WorkspaceError
 from chatdev.journal import Journal, read_journal
 from chatdev.plain_file import open_plain, read_plain
-from chatdev.sandbox.job_folder import remove_folder
+from chatdev.sandbox.base import remove_folder
 from chatdev.workspace.file_tree import read_tree, write_file, write_tree
 from chatdev.workspace.run_folder import RunFolder, SoftwareFolder
 from tests.workspace.strange import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import WorkspaceError
-from chatdev.workspace.handed_in import hand_in
+from chatdev.workspace.change import hand_in
 
 
 def git(folder: Path, *words: str) -> str:

@@ -1,4 +1,5 @@
-"""The server of `chatdev mcp`: `run` and the tools of departments, over standard input and output or HTTP."""
+"""`chatdev mcp`: the command and its server, which offers the tools of departments and `run`, by which a company works
+on a task and whoever asked hears how it goes on, over standard input and output or HTTP."""
 
 from __future__ import annotations
 
@@ -11,25 +12,36 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from chatdev.cli.mcp.run_tool import perform, run
+import click
+from pydantic import Field
+
 from chatdev.cli.mcp.served import Served
-from chatdev.cli.output import OutputThread
+from chatdev.cli.outcome import OutputThread, report_outcome
+from chatdev.cli.shared_options import budget_options, package_options
+from chatdev.config.schema import Input
 from chatdev.department import load, offers
+from chatdev.engine.budget import count_noun
 from chatdev.errors import ChatDevError, ConfigError, ToolError
-from chatdev.isolation.reading import read_beside
+from chatdev.events import DeliveryApplied, Event, Noted, PhaseFinished, PhaseStarted, RunStarted, ToolCalled
+from chatdev.isolation.parent import read_beside
 from chatdev.plain_values import encodable_values, plain_value
-from chatdev.runner.options import RunOptions
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub, scrub_values
-from chatdev.tools.base import Tool, Verdict
+from chatdev.runner.api import Company
+from chatdev.runner.consent import place_inputs
+from chatdev.runner.options import InputValue, RunOptions
+from chatdev.runner.report import Run, describe_usage
+from chatdev.safe_text import sanitize, scrub, scrub_values
+from chatdev.sandbox.kinds import SANDBOXES
+from chatdev.tools.base import Tool, Verdict, tool
 from chatdev.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.server.context import ServerRequestContext
     from mcp.types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+
 
 HOST = "127.0.0.1"
 LONGEST_RESULT = 400_000
@@ -230,3 +242,166 @@ def open_port(port: int) -> socket.socket:
     except OSError as error:
         raise ConfigError(f"--http {port}: nothing can listen there ({error.strerror}); give another port, or 0 for "
                           "any") from None
+
+
+# The command `chatdev mcp`.
+
+
+@click.command("mcp")
+@click.option("--http", "port", type=click.IntRange(0, 65535), metavar="PORT",
+              help="Serve over HTTP on 127.0.0.1 instead; 0 takes any port.")
+@click.option("--folder", "folders", multiple=True, type=click.Path(path_type=Path), metavar="FOLDER",
+              help="What clients may read; may be given several times. [default: the working folder]")
+@click.option("--model", help="Model of every role that has none of its own.")
+@click.option("--base-url", help="An OpenAI-compatible endpoint.")
+@click.option("--warehouse", type=click.Path(path_type=Path), help="Where runs are written. [default: warehouse]")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where programs run. [default: bubblewrap]")
+@package_options
+@budget_options
+@report_outcome
+def command(port: int | None, folders: tuple[Path, ...], **given: Any) -> int:
+    """Offer companies (`run`) and the tools of departments to coding agents, as an MCP server on standard input and
+    output. Options of a run hold for each; clients may lower its limits. What companies name needs your consent before
+    (`chatdev trust`)."""
+    from chatdev.mcp.servers import require_sdk
+
+    require_sdk()
+    from chatdev.cli.mcp.served import Served
+
+    served = Served.of(folders or [Path.cwd()], given["sandbox"])
+    tools = offered_tools(_note)
+
+    async def serve() -> None:
+        desk = Desk(tools, served, RunOptions(**given))
+        if port is None:
+            await serve_stdio(desk)
+        else:
+            with open_port(port) as listening:
+                _note(f"serving at http://{HOST}:{listening.getsockname()[1]}/mcp")
+                await serve_http(desk, listening)
+
+    asyncio.run(serve())
+    return 0
+
+
+def _note(text: str) -> None:
+    """Say something on standard error, which is not the client's."""
+    click.echo(sanitize(text), err=True)
+
+
+# The tool `run` of `chatdev mcp`: a company works on a task, and whoever asked hears how it goes on.
+
+_MOST_FILES = 200  # whose names are in a result
+_OF_THE_USER = ("model", "base_url", "warehouse", "sandbox", "install", "runtime")
+_LIMITS = ("max_cost", "max_tokens", "max_calls", "max_minutes")
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """What a client wants to be run."""
+
+    task: str
+    company: str
+    name: str | None
+    path: str | None
+    inputs: Mapping[str, str | list[str]]
+    limits: Mapping[str, float | int | None]
+
+
+@tool(name="run")
+def run(  # noqa: PLR0913 - what a client may say
+    served: Served, *,
+    task: Annotated[str, Field(description="What to build or to do, with examples of what it shall print or write")],
+    company: Annotated[str, Field(description="Name of an installed company (chatdev, maintain, verilogcoder, "
+                                              "agents4plc, …) or path of one")] = "chatdev",
+    name: Annotated[str | None, Field(description="Name of the run's folder")] = None,
+    path: Annotated[str | None, Field(description="Folder of existing software to start from")] = None,
+    inputs: Annotated[dict[str, str | list[str]] | None, Field(
+        description="Further inputs of the company; of an input of files its path or paths")] = None,
+    max_cost: Annotated[float | None, Field(ge=0, description="US dollars at most")] = None,
+    max_calls: Annotated[int | None, Field(ge=1, description="Model calls at most")] = None,
+    max_minutes: Annotated[float | None, Field(gt=0, description="Minutes at most")] = None,
+) -> RunOrder:
+    """Let a company of language-model agents build software, Verilog or a PLC program, and have it judged. Takes
+    minutes and costs model calls; cancelling it keeps what was made. Result: status, verdict, folder and summary."""
+    return RunOrder(task, company, name, path, inputs or {},
+                    {"max_cost": max_cost, "max_calls": max_calls, "max_minutes": max_minutes})
+
+
+async def perform(order: RunOrder, served: Served, options: RunOptions, on_progress: Callable[[str], None]) -> Any:
+    """The result of the run. Raises ConfigError, ConsentMissing and the like before anything is made."""
+    company = Company.load(_find_company(order.company, served))
+    software = str(served.find(order.path)) if order.path else None
+
+    def follow(event: Event) -> None:
+        if text := describe_event(event):
+            on_progress(text)
+
+    limits: Any = {name: _lower(order.limits.get(name), getattr(options, name)) for name in _LIMITS}
+    own: Any = {name: getattr(options, name) for name in _OF_THE_USER}
+    done = await company.arun(order.task, inputs=_inputs(company, order.inputs, served), name=order.name,
+                              software=software, on_event=follow, **own, **limits)
+    return result_of(done, company)
+
+
+def _find_company(given: str, served: Served) -> str:
+    """The company's name, or its path where one is given, which has to be served."""
+    if os.sep in given or given.endswith((".yaml", ".yml")):
+        return str(served.find(given))
+    return given
+
+
+def _inputs(company: Company, given: Mapping[str, str | list[str]], served: Served) -> dict[str, InputValue]:
+    """The inputs, with paths that are served. Raises ConfigError for one that names a place which a tool opens by
+    itself: only the user says that."""
+    places = place_inputs(company.config, company.word.tools)
+    found: dict[str, InputValue] = {}
+    for name, value in given.items():
+        if name in places:
+            raise ConfigError(f"input {name!r} names a place that a tool opens; only the user may, with `chatdev run "
+                              f"--input {name}=…`")
+        kind = company.config.inputs.get(name, Input()).kind
+        if kind == "text":
+            found[name] = value
+        else:
+            paths: list[str | Path] = [served.find(one) for one in ([value] if isinstance(value, str) else value)]
+            found[name] = paths[0] if len(paths) == 1 else paths
+    return found
+
+
+def _lower(given: Any, user: Any) -> Any:
+    """The lower one of two limits, of which the client may only lower the user's."""
+    limits = [limit for limit in (given, user) if limit is not None]
+    return min(limits) if limits else None
+
+
+def result_of(run: Run, company: Company) -> dict[str, Any]:
+    """What a client gets of a run, as JSON values."""
+    (verdict_name,) = company.config.chain[-1].names_written(company.config.phases)
+    verdict = run.values.get(verdict_name)
+    told = {key: verdict[key] for key in ("passed", "judged", "report", "score") if key in verdict} \
+        if isinstance(verdict, Mapping) else None
+    files, lines = count_noun(len(run.software), "file"), count_noun(run.software.lines, "line")
+    return {"status": run.status, "verdict": told, "folder": str(run.folder.resolve()),
+            "software_folder": str(run.software_folder.resolve()), "files": sorted(run.software)[:_MOST_FILES],
+            "summary": f"{run.status}: {run.reason}. {files}, {lines}; {describe_usage(run.usage)}",
+            "notes": run.notes, "change": run.change}
+
+
+def describe_event(event: Event) -> str:
+    """An event in a clause; empty for one that tells nothing of how far a run is."""
+    match event:
+        case RunStarted():
+            return f"{event.company} begins in {event.folder}"
+        case PhaseStarted():
+            return f"{event.phase}: {event.about}"
+        case PhaseFinished():
+            return f"{event.phase} ended: {event.ending} ({count_noun(event.calls, 'call')})"
+        case ToolCalled():
+            word = "" if event.passed is None else " passed" if event.passed else " failed"
+            return f"{event.tool}{word}"
+        case DeliveryApplied(written=written) if written:
+            return f"written: {', '.join(written)}"
+        case Noted():
+            return event.text
+    return ""

@@ -14,7 +14,8 @@ from typing import Any
 
 from chatdev.config.phases import Phase
 from chatdev.departments.plc.interface import ANSWER, OUTSIDE, read_answer
-from chatdev.departments.plc.proof.properties import ASSERTION, Outcome, Property, PropertyError, read_properties
+from chatdev.departments.plc.proof.outcomes import Outcome, Property
+from chatdev.departments.plc.proof.properties import ASSERTION, PropertyError, read_properties
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.simulation.test_cases import read_tasks
 from chatdev.departments.plc.source_check import EntryVariable, SourceCheck, check_source
@@ -23,8 +24,8 @@ from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
+from chatdev.events import Place
 from chatdev.paths import bundled_table
-from chatdev.place import Place
 from chatdev.plain_file import read_named
 from chatdev.replies import FilesDelivery, Unreadable, parse_solution, read_marker, tidy_body
 from chatdev.runner.recorded import RecordedRun, recorded_company

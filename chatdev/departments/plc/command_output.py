@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,15 @@ import click
 
 from chatdev.cli.shared_options import read_text_file
 from chatdev.errors import ConfigError
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import sanitize, scrub
 
 if TYPE_CHECKING:
+    from chatdev.departments.plc.project import SourceProject
     from chatdev.departments.plc.source_check import SourceCheck, SourceProof
-    from chatdev.departments.plc.source_file import SourceText
     from chatdev.departments.plc.source_run import SourceRun
     from chatdev.departments.plc.st.core import Dialect
     from chatdev.departments.plc.st.diagnostics import Diagnostic
+    from chatdev.departments.plc.unit_tests import UnitTestResult
 
 
 def as_json(data: Any) -> str:
@@ -53,42 +53,51 @@ def check_data(file: Path, check: SourceCheck) -> dict[str, Any]:
             "diagnostics": [_diagnostic(one) for one in check.diagnostics]}
 
 
-def proof_data(file: Path, proof: SourceProof) -> dict[str, Any]:
+def proof_data(project: SourceProject, proof: SourceProof) -> dict[str, Any]:
     """A proof, for JSON: all that was asked, with its verdict and the cycles that show it."""
+    from chatdev.departments.plc.project import place_check
     from chatdev.departments.plc.report.listing import describe_property
 
     found = []
     for number, one in enumerate(proof.outcomes, 1):
         data = asdict(one)
         asked = data.pop("asked")
-        cycles = [cycle | {"changed": dict(cycle["changed"])} for cycle in data.pop("cycles")]
-        found.append({"number": number, "asked": describe_property(one.asked), **asked, **data, "cycles": cycles,
-                      "contradicted": one.is_contradicted})
+        cycles = [cycle | {"changed": dict(cycle["changed"]), "lines": _lines(project, cycle["lines"])}
+                  for cycle in data.pop("cycles")]
+        found.append({"number": number, "asked": describe_property(one.asked, project.name_line), **asked, **data,
+                      "cycles": cycles, "contradicted": one.is_contradicted})
     verdict = proof.verdict if proof.outcomes or not proof.check.errors else None
-    return check_data(file, proof.check) | {"verdict": verdict, "options": asdict(proof.options),
-                                            "dialect": asdict(proof.dialect), "properties": found}
+    checks = place_check(project, proof.check)
+    return files_data(checks) | {"verdict": verdict, "options": asdict(proof.options),
+                                 "dialect": asdict(proof.dialect), "properties": found}
 
 
-def run_data(file: Path, seen: SourceRun, dialect: Dialect) -> dict[str, Any]:
+def files_data(checks: Mapping[Path, SourceCheck]) -> dict[str, Any]:
+    """The checks of a program's files, for JSON: of one as itself, of several as `files`."""
+    every = [check_data(file, check) for file, check in checks.items()]
+    return every[0] if len(every) == 1 else {"files": every}
+
+
+def _lines(project: SourceProject, lines: Sequence[int]) -> list[int] | list[str]:
+    """Lines that ran: their numbers, of several files with the file."""
+    return list(lines) if project.is_plain else [project.name_line(line) for line in lines]
+
+
+def run_data(project: SourceProject, seen: SourceRun, dialect: Dialect) -> dict[str, Any]:
     """A run, for JSON."""
-    return {"file": str(file), "dialect": asdict(dialect), "passed": seen.passed,
-            "columns": [column.name for column in seen.trace.columns],
+    from chatdev.departments.plc.unit_tests import problems_of
+
+    return {"file": str(project.files[0]), "files": [str(file) for file in project.files], "dialect": asdict(dialect),
+            "passed": seen.passed, "columns": [column.name for column in seen.trace.columns],
             "rows": [[_json_value(value) for value in row] for row in seen.trace.rows],
-            "milliseconds": seen.milliseconds, "lines": seen.lines, "problems": list(run_problems(file, seen))}
+            "milliseconds": seen.milliseconds, "lines": [_lines(project, ran) for ran in seen.lines],
+            "problems": list(problems_of(project, seen))}
 
 
-def run_problems(file: Path, seen: SourceRun) -> Iterator[str]:
-    """A line for each thing that went wrong."""
-    from chatdev.departments.plc.simulation.values import write_text
-
-    for one in seen.mismatches:
-        expected, found = (write_text(value, one.column.type) for value in (one.expected, one.seen))
-        yield f"{file}: scan {one.scan}: {one.column.name} is {found}, not {expected}"
-    for broken in seen.broken:
-        name = broken.name or "without a name"
-        yield f"{file}:{broken.span}: error: assertion {name} does not hold in scan {broken.scan}"
-    if seen.fault:
-        yield f"{file}:{seen.fault.span}: error: {seen.fault.message} in scan {seen.fault.scan}"
+def result_data(one: UnitTestResult) -> dict[str, Any]:
+    """How a test ended, for JSON."""
+    return {"name": one.name, "file": str(one.file), "line": one.line, "passed": one.passed,
+            "failures": list(one.failures), "error": one.error}
 
 
 def _json_value(value: Any) -> Any:
@@ -105,12 +114,34 @@ def _diagnostic(one: Diagnostic) -> dict[str, Any]:
 # The files that are read: one that cannot be read spoils no other.
 
 
-def read_source(file: Path, what: str = "program") -> SourceText:
-    """A file of the user, which need not be UTF-8. Raises ConfigError, which calls it `what`."""
-    from chatdev.departments.plc.source_file import NoText, SourceText, decode_source
+def read_files(paths: Sequence[Path], libraries: Sequence[Path] = ()) -> SourceProject:
+    """The program in these files, for a command that needs all of it. Raises ConfigError for what cannot be read; what
+    else is to be said of a file's form is said on standard error."""
+    from chatdev.departments.plc.project import read_project
+
+    project = read_project(paths, libraries)
+    unreadable = [f"program: {one.message}" if str(file) in one.message else f"program: {file}: {one.message}"
+                  f"{f' ({one.hint})' if one.hint else ''}" for file in project.files if file in project.unreadable
+                  for one in project.notes[file] if one.severity == "error"]
+    if unreadable:
+        raise ConfigError("\n".join(unreadable))
+    return project
+
+
+def tell_notes(project: SourceProject) -> None:
+    """Say on standard error what is to be said of the files' form."""
+    for file, notes in project.notes.items():
+        for line in note_lines(file, notes):
+            click.echo(sanitize(line), err=True)
+
+
+def read_noting(file: Path, what: str) -> str:
+    """The text of a table or list, which need not be UTF-8; that it is not is said on standard error. Raises
+    ConfigError."""
+    from chatdev.departments.plc.source_file import NoText, decode_source
 
     try:
-        return SourceText(read_text_file(file, what))
+        return read_text_file(file, what)
     except ConfigError as refused:
         try:
             data = file.read_bytes() if file.is_file() else None
@@ -119,37 +150,12 @@ def read_source(file: Path, what: str = "program") -> SourceText:
         if data is None:
             raise
         try:
-            return decode_source(data)
+            found = decode_source(data)
         except NoText as error:
             raise ConfigError(f"{what}: {file}: {error}") from refused
-
-
-def read_noting(file: Path, what: str) -> str:
-    """The text of a file; that it is not UTF-8 is said on standard error. Raises ConfigError."""
-    found = read_source(file, what)
     for line in note_lines(file, found.notes):
         click.echo(sanitize(line), err=True)
     return found.text
-
-
-def read_sources(files: Iterable[Path]) -> tuple[dict[Path, SourceText], dict[Path, SourceCheck]]:
-    """The files that can be read, and what is to be said of the others."""
-    from chatdev.departments.plc.source_check import SourceCheck
-    from chatdev.departments.plc.source_file import tell_file
-
-    found, unreadable = dict[Path, "SourceText"](), dict[Path, SourceCheck]()
-    for file in files:
-        try:
-            found[file] = read_source(file)
-        except ConfigError as error:
-            why = str(error).removeprefix("program: ").removeprefix(f"{file}: ")
-            unreadable[file] = SourceCheck("", (tell_file("unreadable-file", why=why),))
-    return found, unreadable
-
-
-def note_encoding(check: SourceCheck, source: SourceText) -> SourceCheck:
-    """A check with what is to be said of the file's encoding."""
-    return replace(check, diagnostics=source.notes + check.diagnostics)
 
 
 # What the commands take.
@@ -171,11 +177,14 @@ with_option = click.option("--with", "compilers", multiple=True, type=click.Choi
                                 "It runs in the sandbox.")
 
 
-def cycle_option(default: int | None) -> Callable[[Command], Command]:
-    """Add `--cycle-ms`."""
-    told = "" if default else " [default: any from 1 to 1000]"
-    return click.option("--cycle-ms", type=click.IntRange(1, 2**31 - 1), default=default, show_default=bool(default),
-                        metavar="N", help=f"Milliseconds from one scan to the next.{told}")
+library_option = click.option("--library", "libraries", multiple=True, type=click.Path(path_type=Path), metavar="PATH",
+                              help="Files or a folder of a library that the program uses; may be given several times.")
+
+
+def cycle_option(told: str) -> Callable[[Command], Command]:
+    """Add `--cycle-ms`, with what it is by default."""
+    return click.option("--cycle-ms", type=click.IntRange(1, 2**31 - 1), metavar="N",
+                        help=f"Milliseconds from one scan to the next. [default: {told}]")
 
 
 def _read_defines(_context: click.Context, _option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -199,8 +208,8 @@ def dialect_options(command: Command) -> Command:
     for add in (
         click.option("--mod-zero", type=click.Choice(["fault", "zero"]), default="fault", show_default=True,
                      help="What x MOD 0 is: a run-time fault, or 0 as in IEC 61131-3."),
-        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys"]), default="iec", show_default=True,
-                     help="With codesys, F_TRIG sees no edge in its first call."),
+        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys", "twincat", "siemens"]), default="iec",
+                     show_default=True, help="Whose language it is; docs/plc.md tells what differs."),
         click.option("--define", "defines", multiple=True, metavar="NAME", callback=_read_defines,
                      help="Let `{IF defined (NAME)}` hold; may be given several times. Nothing else is defined."),
     ):
@@ -218,7 +227,7 @@ def form_options(command: Command) -> Command:
 
 
 def proof_options(command: Command) -> Command:
-    """Add FILE and what a proof takes, as `file`, `properties`, `entry`, `options` and `dialect`."""
+    """Add PATH and what a proof takes, as `paths`, `libraries`, `properties`, `entry`, `options` and `dialect`."""
     @wraps(command)
     def collect(*, seconds: float, most_k: int, cycle_ms: int | None, overflow: bool, most_turns: int,
                 **given: Any) -> Any:
@@ -230,7 +239,7 @@ def proof_options(command: Command) -> Command:
     for add in (
         click.option("--overflow", is_flag=True, help="Integers may not overflow, either."),
         turns_option,
-        cycle_option(default=None),
+        cycle_option("the task's, else any from 1 to 1000"),
         click.option("--most-k", type=click.IntRange(1, 1000), default=30, show_default=True, metavar="K",
                      help="How many scans are looked at."),
         click.option("--seconds", type=click.FloatRange(min=0.1, max=86_400), default=10.0, show_default=True,
@@ -238,7 +247,8 @@ def proof_options(command: Command) -> Command:
         entry_option,
         click.option("--properties", type=click.Path(path_type=Path), metavar="JSON",
                      help="A list of properties, in the form of PLCverif's patterns (docs/plc.md)."),
-        click.argument("file", type=click.Path(path_type=Path)),
+        library_option,
+        click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."),
     ):
         extended = add(extended)
     return extended

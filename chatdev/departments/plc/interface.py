@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.departments.plc.proof.checks import ProofStopped, doubt_properties
-from chatdev.departments.plc.proof.properties import PATTERNS, Property, PropertyError, read_properties
+from chatdev.departments.plc.proof.outcomes import Property
+from chatdev.departments.plc.proof.properties import PATTERNS, PropertyError, read_properties
 from chatdev.departments.plc.source_check import EntryVariable, SourceCheck, check_source
 from chatdev.errors import ToolError
 from chatdev.tools.base import ToolContext, Verdict, render_file, tool

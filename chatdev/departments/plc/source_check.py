@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 
-from chatdev.departments.plc.proof.properties import UNREADABLE, Outcome, Property, Verdict
+from chatdev.departments.plc.proof.outcomes import UNREADABLE, Outcome, Property, Verdict
 from chatdev.departments.plc.simulation.layout import all_variables
 from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Program, Section, Span, assertions_of
-from chatdev.departments.plc.st.diagnostics import Diagnostic
+from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace
 from chatdev.departments.plc.st.functions import describe_type
 from chatdev.departments.plc.st.reading import read_condition, read_program
 from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
@@ -37,12 +37,13 @@ class EntryVariable:
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
     """What the checker says of a source. With an error among the diagnostics, `entry` and the rest are empty;
-    `assertions` are the names of all `//#ASSERT`."""
+    `assertions` are the names of all `//#ASSERT`. A library has no entry, and its `contents` tell what is in it."""
 
     entry: str
     diagnostics: tuple[Diagnostic, ...]
     variables: tuple[EntryVariable, ...] = ()
     assertions: tuple[str, ...] = ()
+    contents: str = ""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -50,11 +51,13 @@ class SourceCheck:
         return tuple(one for one in self.diagnostics if one.severity == "error")
 
 
-def check_source(source: str, entry: str | None = None, dialect: Dialect = IEC) -> SourceCheck:
+def check_source(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = (),
+                 needs_entry: bool = True) -> SourceCheck:
     """The diagnostics of a source, and what its entry (without one: as `read_program` finds it) has. A source that
-    takes too long to read, or too much memory, has one error that says so."""
+    takes too long to read, or too much memory, has one error that says so. `places` and `needs_entry` as for
+    `read_program`."""
     try:
-        return _check(source, entry, dialect)
+        return _check(source, entry, dialect, tuple(places), needs_entry)
     except SourceRefused as refused:
         return SourceCheck("", (Diagnostic("error", "refused", str(refused), _WHOLE),))
 
@@ -113,15 +116,17 @@ def _mend(source: str, entry: str | None, asked: str | None, dialect: Dialect) -
 
 
 @isolate(SourceRefused)
-def _check(source: str, entry: str | None, dialect: Dialect) -> SourceCheck:
-    reading = read_program(source, entry, dialect)
+def _check(source: str, entry: str | None, dialect: Dialect, places: tuple[FilePlace, ...], needs_entry: bool
+           ) -> SourceCheck:
+    reading = read_program(source, entry, dialect, places, needs_entry)
     program = reading.program
     if program is None:
-        return SourceCheck("", reading.diagnostics)
+        return SourceCheck("", reading.diagnostics, contents=reading.summary)
     variables = tuple(EntryVariable(one.written or one.name, one.section, describe_type(one.type))
                       for one in all_variables(program, program.entry) if not one.is_hidden)
     names = tuple(one.name for one in assertions_of(program))
-    return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, names)
+    return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, names,
+                       reading.summary)
 
 
 def _wrong_in(text: str, program: Program) -> Iterator[str]:
@@ -182,7 +187,7 @@ class SourceProof:
 
 
 def prove_source(source: str, entry: str | None, properties: str, options: ProofOptions = ProofOptions(),
-                 dialect: Dialect = IEC) -> SourceProof:
+                 dialect: Dialect = IEC, places: Sequence[FilePlace] = ()) -> SourceProof:
     """Decide properties (a JSON text as `proof.properties` describes it; empty for none) and what is owed at run time.
     A property that cannot be read is UNKNOWN, with what is wrong with it.
 
@@ -196,7 +201,7 @@ def prove_source(source: str, entry: str | None, properties: str, options: Proof
         asked = read_each_property(properties) if properties else []
     except PropertyError as error:
         raise WrongProperties(str(error)) from None
-    check = check_source(source, entry, dialect)
+    check = check_source(source, entry, dialect, places)
     if check.errors:
         return SourceProof(source, check, (), options, dialect)
     unreadable = _find_unreadable(source, entry, asked, dialect)

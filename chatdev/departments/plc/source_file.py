@@ -4,6 +4,7 @@ page of Windows."""
 from __future__ import annotations
 
 import codecs
+import re
 from dataclasses import dataclass
 
 from chatdev.departments.plc.st.core import Span
@@ -11,6 +12,7 @@ from chatdev.departments.plc.st.diagnostics import Diagnostic, Findings
 
 _MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _CODE_PAGE = "cp1252"
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _START = Span(1, 1, 1, 1)
 
 
@@ -58,6 +60,8 @@ def _decode(data: bytes, encoding: str, code: str, span: Span) -> SourceText:
     try:
         return SourceText(data.decode(encoding), encoding, (tell_file(code, span),))
     except UnicodeDecodeError:
+        if encoding == _CODE_PAGE and not _CONTROLS.search(data):  # five bytes that its table leaves free
+            return SourceText(data.decode("latin-1"), "latin-1", (tell_file(code, span),))
         raise NoText(tell_file("no-text", _START)) from None
 
 

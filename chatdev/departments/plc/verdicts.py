@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from chatdev.departments.plc.interface import ANSWER, WORDING, differences, entry_of, properties_of, read_answer, say
-from chatdev.departments.plc.proof.properties import PATTERNS, RUN_TIME, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome, Property
+from chatdev.departments.plc.proof.properties import PATTERNS
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.report.listing import explain_run
 from chatdev.departments.plc.report.run_plot import plot_run

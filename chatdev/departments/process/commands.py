@@ -12,7 +12,7 @@ import click
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import read_text_file, write_file
 from chatdev.departments.process import run_commands
-from chatdev.departments.process.command_options import (
+from chatdev.departments.process.run_commands import (
     company_option,
     entries_table,
     entry_data,
@@ -49,7 +49,7 @@ def command() -> None:
 def check(process: str, company: str, as_json: bool) -> int:
     """Check whether PROCESS (such as "DemandAnalysis → LanguageChoose → Coding") can be run: its phases exist, and each
     finds what it reads. Exit code 1 where it cannot."""
-    from chatdev.departments.process.instances import format_instance
+    from chatdev.departments.process.pool import format_instance
 
     found = load_process_company(company)
     instance = found.read(process)
@@ -145,8 +145,7 @@ def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome],
 @click.option("--seed", type=int, default=0, show_default=True, help="For ties, and what is drawn.")
 def compare_strategies(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], count: int, seed: int) -> int:
     """Show which instances each strategy would replay next (figure 10 of the paper)."""
-    from chatdev.departments.process.instances import format_instance
-    from chatdev.departments.process.pool import STRATEGIES, plan_replays
+    from chatdev.departments.process.pool import STRATEGIES, format_instance, plan_replays
 
     entries = company.list_replayable(outcomes)
     for strategy in STRATEGIES:
@@ -213,7 +212,7 @@ def _mine(outcomes: Sequence[InstanceOutcome], least: float, noise: float = 0.0)
 
 def _write_model(model: ProcessTree, name: str, files: dict[str, Path | None]) -> None:
     """Write the drawings that are wanted. Raises MissingProgram without graphviz, WorkspaceError."""
-    from chatdev.departments.process.flow_graph import draw_flow, draw_picture, write_bpmn
+    from chatdev.departments.process.process_tree import draw_flow, draw_picture, write_bpmn
 
     graph = draw_flow(model)
     if file := files["bpmn"]:

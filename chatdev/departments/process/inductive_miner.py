@@ -1,44 +1,21 @@
-"""The Inductive Miner: from a pool of instances to a process tree that allows them.
-
-The pool is cut into smaller ones until single phases are left (Leemans, Fahland, van der Aalst: Discovering
-Block-Structured Process Models from Event Logs, 2013); where there is no cut, one of the fall-throughs of the paper and
-of Leemans' thesis (Robust Process Mining with Guarantees, 2017) gives up a little precision. Without noise every
-instance of the pool is allowed by the tree (fitness 1). With `noise`, it is the infrequent variant (IMf; Leemans,
-Fahland, van der Aalst: … Containing Infrequent Behaviour, 2013): what is rare beside its alternatives is left out of
-the model, which becomes simpler and more precise.
-
-The papers leave open which of several parallel cuts is made, and which fall-through comes first. Here each is tried,
-and the one whose model fits its pool best is taken; what fits equally well is taken in the order in which phases come
-in the pool. So names decide nothing.
-
-Think-on-Process mines the instances that a filter by success rate has left (arXiv 2409.06568, section 3).
-"""
+"""The Inductive Miner: from a pool of instances to a process tree that allows them, by where the directly-follows graph
+of the pool falls into parts that a tree can put together."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
-from typing import NamedTuple
+from itertools import chain, combinations, groupby, islice, pairwise, product
+from typing import Any, NamedTuple
 
 from chatdev.departments.process.conformance import Beginnings, Quality, measure_fitness
-from chatdev.departments.process.cuts import (
-    Cut,
-    FollowsGraph,
-    build_graph,
-    drop_infrequent,
-    find_cut,
-    find_cuts,
-    find_order_cut,
-    order_phases,
-    project,
-    split_log,
-)
 from chatdev.departments.process.process_tree import (
     MOST_DEPTH,
     SILENT,
     Instance,
+    Operator,
     ProcessTree,
     exclusive,
     loop,
@@ -230,3 +207,383 @@ def _flower(log: Counter[Instance], graph: FollowsGraph) -> ProcessTree:
     """Any of the phases, any number of times: nothing is known but their names."""
     petals = loop(exclusive(*map(phase, graph.phases)))
     return optional(petals) if log[()] else petals
+
+
+# Where the directly-follows graph of a pool falls into parts that a process tree can put together.
+
+Group = frozenset[str]
+
+
+class Cut(NamedTuple):
+    """Groups of phases, of which each becomes a child of the operator. The first group of a loop is its body."""
+
+    operator: Operator
+    groups: tuple[Group, ...]
+
+
+MOST_HOMELESS = 4
+"""Of more groups that cannot begin and end an instance all stay together."""
+
+
+def find_cut(graph: FollowsGraph) -> Cut | None:
+    """The first cut that the graph has."""
+    return next(find_cuts(graph), None)
+
+
+def find_cuts(graph: FollowsGraph) -> Iterator[Cut]:
+    """The cuts by the first operator by which the graph has any, in the order of the paper: exclusive, sequence,
+    parallel, loop. Only a parallel one may be made in several ways."""
+    finders: Sequence[tuple[Operator, Callable[[FollowsGraph], Iterable[list[Group]]]]] = (
+        ("exclusive", _cut_exclusive), ("sequence", _cut_sequence), ("parallel", _cut_parallel), ("loop", _cut_loop))
+    for operator, find in finders if len(graph.phases) > 1 else ():
+        found = False
+        for groups in find(graph):
+            if len(groups) > 1:
+                found = True
+                yield Cut(operator, tuple(groups))
+        if found:
+            return
+
+
+def find_order_cut(graph: FollowsGraph) -> Cut | None:
+    """A parallel cut of a graph that has `later`: phases that never come in both orders, however far from each other,
+    belong together, and so do those that come in both with all others. Unlike the cuts above it needs no direct
+    succession of every two phases, which small pools do not show."""
+    apart = [(one, other) for one, other in combinations(graph.phases, 2)
+             if not {(one, other), (other, one)} <= graph.later.keys()]
+    found = _components(graph.phases, apart)
+    groups = [group for group in found if len(group) > 1]
+    if rest := _unite(group for group in found if len(group) == 1):
+        groups.append(rest)
+    return Cut("parallel", tuple(groups)) if len(groups) > 1 else None
+
+
+def _cut_exclusive(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """Phases that no instance has in common."""
+    yield _components(graph.phases, graph.edges)
+
+
+def _cut_sequence(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """Groups of which one always comes after another: phases that can follow each other, or cannot at all, belong
+    together."""
+    reached = _close(graph.phases, graph.later or graph.edges)
+    together = ((one, other) for one, other in combinations(graph.phases, 2)
+                if (one in reached[other]) == (other in reached[one]))
+    groups = sorted(_components(graph.phases, together),
+                    key=lambda group: -len(_unite(reached[name] for name in group) - group))
+    yield _join_optional(groups, graph) if len(groups) > 1 else groups
+
+
+def _join_optional(groups: list[Group], graph: FollowsGraph) -> list[Group]:
+    """Join neighbours that are only left out together, or the model would allow one without the other.
+
+    Around each group that can be left out, those before it are joined from which nothing leads beyond it, and those
+    after it to which nothing leads from before it (the strict sequence cut of Leemans: Robust Process Mining with
+    Guarantees, 2017, section 6.1).
+    """
+    last = len(groups)
+    jumps = _list_jumps(graph, groups)
+    farthest, nearest = list(range(last)), list(range(last))
+    optional: set[int] = set()
+    for one, other in jumps:
+        if one >= 0:
+            farthest[one] = max(farthest[one], other)
+        if other < last:
+            nearest[other] = min(nearest[other], one)
+        optional.update(range(one + 1, other))
+    links = [link for pivot in sorted(optional) for link in _neighbours(pivot, farthest, nearest)]
+    return [_unite(groups[number] for number in part) for part in _components(range(last), links)]
+
+
+def _list_jumps(graph: FollowsGraph, groups: Sequence[Group]) -> set[tuple[int, int]]:
+    """From which group to which one can go; -1 is the beginning, the number of groups the end."""
+    place = {name: number for number, group in enumerate(groups) for name in group}
+    return {*((place[one], place[other]) for one, other in graph.edges), *((-1, place[name]) for name in graph.starts),
+            *((place[name], len(groups)) for name in graph.ends)}
+
+
+def _unite(groups: Iterable[Iterable[str]]) -> Group:
+    return frozenset(chain.from_iterable(groups))
+
+
+def _neighbours(pivot: int, farthest: list[int], nearest: list[int]) -> Iterable[tuple[int, int]]:
+    before = pivot - 1
+    while before >= 0 and farthest[before] <= pivot:
+        yield before, pivot
+        before -= 1
+    after = pivot + 1
+    while after < len(nearest) and nearest[after] >= pivot:
+        yield pivot, after
+        after += 1
+
+
+def _cut_parallel(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """Groups of which every phase can come directly before and after every phase of the others, and each of which can
+    begin and end an instance. What cannot do that is joined with another group, and the paper does not say with which:
+    each way is one to cut, those first that change the fewest groups."""
+    apart = [(one, other) for one, other in combinations(graph.phases, 2)
+             if not {(one, other), (other, one)} <= graph.edges.keys()]
+    groups = _components(graph.phases, apart)
+    whole = [group for group in groups if _is_whole(group, graph)]
+    rest = [group for group in groups if group not in whole]
+    ways = _host(rest if len(rest) <= MOST_HOMELESS else [_unite(rest)], whole, graph)
+    yield from sorted(ways, key=lambda groups: len({*whole} - {*groups}))
+
+
+def _host(rest: Sequence[Group], groups: list[Group], graph: FollowsGraph) -> Iterator[list[Group]]:
+    """All ways to join the rest with groups or with each other, after which every group is whole."""
+    if rest:
+        for number, group in enumerate(groups):
+            yield from _host(rest[1:], [*groups[:number], group | rest[0], *groups[number + 1:]], graph)
+        yield from _host(rest[1:], [*groups, rest[0]], graph)
+    elif all(_is_whole(group, graph) for group in groups):
+        yield groups
+
+
+def _is_whole(group: Group, graph: FollowsGraph) -> bool:
+    return bool(group & graph.starts.keys() and group & graph.ends.keys())
+
+
+def _cut_loop(graph: FollowsGraph) -> Iterator[list[Group]]:
+    """A body with all phases that begin or end an instance, and redo parts that lead from all its ends to all its
+    starts, if they lead from or to any of them."""
+    starts, ends = set(graph.starts), set(graph.ends)
+    inner = [edge for edge in graph.edges if not {*edge} & (starts | ends)]
+    parts = _components([name for name in graph.phases if name not in starts | ends], inner)
+    redos = [part for part in parts if _is_redo(part, graph, starts, ends)]
+    body = frozenset(graph.phases).difference(*redos)
+    yield [body, *redos]
+
+
+def _is_redo(part: Group, graph: FollowsGraph, starts: set[str], ends: set[str]) -> bool:
+    entered = _crossing(graph, lambda one, other: one not in part and other in part)
+    left = _crossing(graph, lambda one, other: one in part and other not in part)
+    return (entered == set(product(ends, {other for _, other in entered}))
+            and left == set(product({one for one, _ in left}, starts)))
+
+
+def _crossing(graph: FollowsGraph, is_wanted: Callable[[str, str], bool]) -> set[tuple[str, str]]:
+    return {edge for edge in graph.edges if is_wanted(*edge)}
+
+
+def _close(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> dict[str, Group]:
+    """What can be reached from each node (Warshall 1962), a row of bits for each."""
+    places = {node: place for place, node in enumerate(nodes)}
+    rows = [0] * len(nodes)
+    for one, other in links:
+        rows[places[one]] |= 1 << places[other]
+    for place in range(len(nodes)):
+        row, bit = rows[place], 1 << place
+        rows = [other | row if other & bit else other for other in rows]
+    return {node: frozenset(other for place, other in enumerate(nodes) if row >> place & 1)
+            for node, row in zip(nodes, rows, strict=True)}
+
+
+def _components(nodes: Iterable[Any], links: Iterable[tuple[Any, Any]]) -> list[frozenset[Any]]:
+    """What hangs together, in the order of the first of each."""
+    groups = {node: {node} for node in nodes}
+    for one, other in links:
+        small, large = sorted((groups[one], groups[other]), key=len)
+        if small is not large:
+            large |= small
+            groups.update(dict.fromkeys(small, large))
+    return sorted(map(frozenset, {id(group): group for group in groups.values()}.values()), key=min)
+
+
+# The graph: which phase directly follows which, in a pool of instances, and how often.
+
+Log = Mapping[Instance, int]
+Edges = Counter[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class FollowsGraph:
+    """The directly-follows graph: its phases in order, how often an edge was taken, and how often an instance begins or
+    ends with a phase. The relations below say which of it exists, whatever the count."""
+
+    phases: tuple[str, ...]
+    edges: Edges
+    starts: Counter[str]
+    ends: Counter[str]
+    later: Edges = field(default_factory=Counter)
+    """How often a phase comes anywhere after another; only in filtered graphs, where it decides the order."""
+
+    def count_concurrent(self, name: str) -> int:
+        """With how many phases this one comes in both orders."""
+        return sum((name, other) in self.edges and (other, name) in self.edges for other in self.phases)
+
+
+def build_graph(log: Log) -> FollowsGraph:
+    """The graph of all instances; each counts as often as it was seen."""
+    edges: Edges = Counter()
+    starts: Counter[str] = Counter()
+    ends: Counter[str] = Counter()
+    phases: set[str] = set()
+    for instance, count in log.items():
+        phases.update(instance)
+        if instance:
+            starts[instance[0]] += count
+            ends[instance[-1]] += count
+            for pair in pairwise(instance):
+                edges[pair] += count
+    return FollowsGraph(tuple(sorted(phases)), edges, starts, ends)
+
+
+def order_phases(log: Log) -> list[str]:
+    """The phases in the order in which they come on average, whatever they are called: phases that come equally late
+    and often are told apart by what comes before and after them, and only where the pool treats them alike by their
+    names."""
+    counts: Counter[str] = Counter()
+    places: Counter[str] = Counter()
+    for instance, count in log.items():
+        for place, name in enumerate(instance):
+            counts[name] += count
+            places[name] += place * count
+    graph = build_graph(log)
+    signs: dict[str, tuple[Any, ...]] = {
+        name: (places[name] / counts[name], counts[name], graph.starts[name], graph.ends[name])
+        for name in graph.phases}
+    kinds = 0
+    while kinds < (kinds := len(set(signs.values()))) < len(signs):  # as long as neighbours tell phases apart
+        signs = _look_around(graph, signs)
+    return sorted(signs, key=lambda name: (signs[name], name))
+
+
+def _look_around(graph: FollowsGraph, signs: Mapping[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
+    """The signs, with those of the phases before and after each."""
+    ranks = {sign: rank for rank, sign in enumerate(sorted(set(signs.values())))}
+    around: dict[str, list[tuple[int, int, int]]] = {name: [] for name in signs}
+    for (one, other), count in graph.edges.items():
+        around[one].append((0, ranks[signs[other]], count))
+        around[other].append((1, ranks[signs[one]], count))
+    return {name: (ranks[sign], *sorted(around[name])) for name, sign in signs.items()}
+
+
+def drop_infrequent(log: Log, graph: FollowsGraph, noise: float) -> FollowsGraph:
+    """The graph without what is rarer than `noise` times its most frequent alternative (Leemans, Fahland, van der
+    Aalst: Discovering Block-Structured Process Models from Event Logs Containing Infrequent Behaviour, 2013, section
+    3.1).
+
+    Alternatives of an edge are the others that leave the same phase, those of a start or an end all others. Of two
+    phases' order the alternative is the reverse one. (The paper compares it with other edges of the same phase, too; of
+    a late phase these are all noise, and noise beside noise would stay.)
+    """
+    later = count_later(log)
+    order = Counter({(one, other): count for (one, other), count in later.items()
+                     if count >= noise * later[other, one]})
+    return FollowsGraph(graph.phases, _keep_strong(graph.edges, graph.ends, noise), _keep_frequent(graph.starts, noise),
+                        _keep_frequent(graph.ends, noise), order)
+
+
+def count_later(log: Log) -> Edges:
+    """How often one phase comes anywhere after another. It survives infrequent behaviour that the direct relation does
+    not: where a phase was left out, its neighbours still come in their order."""
+    found: Edges = Counter()
+    for instance, count in log.items():
+        before: Counter[str] = Counter()
+        for name in instance:
+            for earlier, times in before.items():
+                found[earlier, name] += times * count
+            before[name] += 1
+    return found
+
+
+def _keep_strong(edges: Edges, ends: Counter[str], noise: float) -> Edges:
+    """Ending is one of the ways to leave a phase, so it counts among the strongest."""
+    strongest = Counter(ends)
+    for (source, _), count in edges.items():
+        strongest[source] = max(strongest[source], count)
+    return Counter({edge: count for edge, count in edges.items() if count >= noise * strongest[edge[0]]})
+
+
+def _keep_frequent(counts: Counter[str], noise: float) -> Counter[str]:
+    most = max(counts.values(), default=0)
+    return Counter({name: count for name, count in counts.items() if count >= noise * most})
+
+
+# The pool divided by a cut: the part of each instance that a child of the operator has to explain.
+
+Parts = Iterable[tuple[int, Instance]]
+"""Of one instance: the number of a group, and what that group has to explain."""
+
+
+def split_log(log: Log, cut: Cut) -> list[Counter[Instance]]:
+    """One pool for each group of the cut."""
+    place = {name: number for number, group in enumerate(cut.groups) for name in group}
+    split = _SPLITS[cut.operator]
+    found: list[Counter[Instance]] = [Counter() for _ in cut.groups]
+    for instance, count in log.items():
+        for number, part in split(instance, place, len(cut.groups)):
+            found[number][part] += count
+    return found
+
+
+def project(log: Log, names: Group) -> Counter[Instance]:
+    """The pool without the other phases."""
+    found: Counter[Instance] = Counter()
+    for instance, count in log.items():
+        found[tuple(name for name in instance if name in names)] += count
+    return found
+
+
+def _split_exclusive(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    """The group that has most of the phases takes the instance; the others' phases in it are noise."""
+    most = Counter(place[name] for name in instance)
+    number = min(most, key=lambda one: (-most[one], one))
+    yield number, tuple(name for name in instance if place[name] == number)
+
+
+def _split_parallel(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    parts: list[list[str]] = [[] for _ in range(groups)]
+    for name in instance:
+        parts[place[name]].append(name)
+    return enumerate(map(tuple, parts))
+
+
+def _split_sequence(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    numbers = [place[name] for name in instance]
+    if all(one <= other for one, other in pairwise(numbers)):
+        return _split_parallel(instance, place, groups)
+    ends = _best_ends(numbers, groups)
+    begins = [0, *ends[:-1]]
+    return [(number, tuple(name for name in instance[begin:end] if place[name] == number))
+            for number, (begin, end) in enumerate(zip(begins, ends, strict=True))]
+
+
+def _best_ends(numbers: Sequence[int], groups: int) -> list[int]:
+    """Where the stretch of each group ends, so that most phases lie in the stretch of their own group; the earliest
+    ends of equally good ones."""
+    kept = [0] * (len(numbers) + 1)  # phases in their own stretch, up to each place, with the groups so far
+    choices: list[list[int]] = []
+    for group in range(groups):
+        best, begin, now, here = [], 0, [], kept[0]
+        for end in range(len(numbers) + 1):
+            if end:
+                here += numbers[end - 1] == group
+            if kept[end] > here:
+                begin, here = end, kept[end]
+            now.append(here)
+            best.append(begin)
+        kept, choices = now, [*choices, best]
+    ends = [len(numbers)]
+    for best in reversed(choices[1:]):
+        ends.append(best[ends[-1]])
+    return ends[::-1]
+
+
+def _split_loop(instance: Instance, place: Mapping[str, int], groups: int) -> Parts:
+    """Runs of phases of one group. What begins or ends with a redo part, or goes from one to another, ran the body
+    without a trace of it."""
+    runs = [(number, tuple(names)) for number, names in groupby(instance, place.__getitem__)]
+    before = 1
+    for number, names in runs:
+        if before and number:
+            yield 0, ()
+        yield number, names
+        before = number
+    if before:
+        yield 0, ()
+
+
+_SPLITS: dict[str, Callable[[Instance, Mapping[str, int], int], Parts]] = {
+    "exclusive": _split_exclusive, "sequence": _split_sequence, "parallel": _split_parallel, "loop": _split_loop}

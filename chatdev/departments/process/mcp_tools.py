@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from chatdev.cli.mcp.served import Served
-from chatdev.departments.process.command_options import STARTER_POOL, load_process_company, read_outcomes
+from chatdev.departments.process.run_commands import STARTER_POOL, load_process_company, read_outcomes
 from chatdev.errors import ConfigError
 from chatdev.tools.base import tool
 
@@ -33,10 +33,9 @@ def mine(served: Served, *,
     """Mine the process model of the development processes in a pool that succeed often enough: a process tree with its
     fitness and precision, in words and, if asked for, as BPMN."""
     from chatdev.departments.process.conformance import measure_quality
-    from chatdev.departments.process.flow_graph import draw_flow, write_bpmn
     from chatdev.departments.process.pool import choose_best, count_instances, count_outcomes
     from chatdev.departments.process.process_company import mine_pool
-    from chatdev.departments.process.process_tree import describe, measure_size, to_plain
+    from chatdev.departments.process.process_tree import describe, draw_flow, measure_size, to_plain, write_bpmn
 
     if pool != STARTER_POOL and ledger is None:
         raise ConfigError(f"ledger: the pool {pool!r} is in a SQLite file; name it")
@@ -56,11 +55,9 @@ def mine(served: Served, *,
 def boards(studies: Path) -> Iterator[RunView]:
     """The pool of the company `top` in the ledger of the studies, or else the one that comes with it: its instances,
     how often each succeeded, and the process model of those that did."""
-    from chatdev.departments.process.flow_graph import draw_flow, draw_picture
-    from chatdev.departments.process.instances import format_instance
-    from chatdev.departments.process.pool import LEAST_SUCCESS, count_outcomes
+    from chatdev.departments.process.pool import LEAST_SUCCESS, count_outcomes, format_instance
     from chatdev.departments.process.process_company import mine_pool
-    from chatdev.departments.process.process_tree import describe
+    from chatdev.departments.process.process_tree import describe, draw_flow, draw_picture
     from chatdev.web.views import RunView
 
     company, ledger, name, outcomes = load_process_company(_COMPANY), studies / "ledger.sqlite", _COMPANY, list[Any]()

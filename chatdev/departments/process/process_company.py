@@ -14,26 +14,23 @@ from typing import TYPE_CHECKING, Any
 from chatdev.config.load import is_installed, load_company
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig, ProcessStep, names_written
-from chatdev.departments.process.flow_graph import draw_flow, draw_picture
 from chatdev.departments.process.inductive_miner import mine
-from chatdev.departments.process.instances import (
-    MOST_PHASES,
-    Hallucination,
-    check_instance,
-    format_instance,
-    read_instance,
-)
 from chatdev.departments.process.pool import (
     LEAST_SUCCESS,
+    MOST_PHASES,
+    Hallucination,
     InstanceOutcome,
     PoolEntry,
+    check_instance,
     choose_best,
     count_instances,
     count_outcomes,
     find_outcomes,
+    format_instance,
     read_export,
+    read_instance,
 )
-from chatdev.departments.process.process_tree import Instance, ProcessTree, describe
+from chatdev.departments.process.process_tree import Instance, ProcessTree, describe, draw_flow, draw_picture
 from chatdev.errors import ConfigError, ToolError, WorkspaceError
 from chatdev.paths import bundled_folder
 from chatdev.plain_values import load_json

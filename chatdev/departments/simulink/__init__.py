@@ -21,6 +21,7 @@ department = Department(
         "simulink.requested": "chatdev.departments.simulink.company_tools:list_requested",
         "simulink.review": "chatdev.departments.simulink.company_tools:review",
         "simulink.route": "chatdev.departments.simulink.company_tools:route",
+        "simulink.simulate": "chatdev.departments.simulink.experiment:simulate_built",
     },
     commands={
         "simulink": Command("chatdev.departments.simulink.commands:command",

@@ -37,6 +37,7 @@ class _Port(StrictModel):
     name: str | None = None
     label: str = ""
     count: str | None = None
+    names: bool = False
     each: str | None = None
     when: dict[str, str | list[str]] = Field(default_factory=dict)
 
@@ -243,6 +244,12 @@ class BlockFinder:
             return Found(name, "spelling", alike)
         related = self._find_words(plain)
         return Found(name, "words" if related else "nothing", related)
+
+    def known(self, name: str) -> BlockType | None:
+        """The block that a name means without a doubt."""
+        plain = _plain(name)
+        own, bearers = self._blocks.of(plain), self._bearers(plain)
+        return own or (bearers[0].block if len(_unique(bearers)) == 1 else None)
 
     def _bearers(self, name: str) -> list[Candidate]:
         return [*self._shown.get(name, ()), *self._aliases.get(name, ())]

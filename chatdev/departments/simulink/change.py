@@ -4,7 +4,7 @@ construction, and told afterwards."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,9 @@ from chatdev.departments.simulink.agreement import settle, settled_type
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.checks import read_investigation
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire, matlab_text
+from chatdev.departments.simulink.hierarchy import join_path, split_path, spread, system_at, with_system
 from chatdev.departments.simulink.parts import nearest
+from chatdev.errors import ConfigError
 
 _LISTS = ("remove", "add", "set", "disconnect", "connect")
 
@@ -47,61 +49,88 @@ class _Work:
 
     def remove(self, name: Any) -> None:
         if self._is_there(name):
-            blocks = {one: block for one, block in self.model.blocks.items() if one != name}
-            wires = tuple(wire for wire in self.model.wires if name not in _blocks_of(wire))
-            self.model = replace(self.model, blocks=blocks, wires=wires)
+            path, own = self._place_of(name)
+            system = system_at(self.model, path)
+            blocks = {one: block for one, block in system.blocks.items() if one != own}
+            wires = tuple(wire for wire in system.wires if own not in _blocks_of(wire))
+            self._put(path, replace(system, blocks=blocks, wires=wires))
 
     def add(self, entry: Any) -> None:
         read = read_investigation(settle({"blocks": [entry]}))
         self.problems += [f"{one.message}; {one.fix}" for one in read.findings]
         for name, block in read.model.blocks.items():
-            if name in self.model.blocks:
+            path, own = self._place_of(name)
+            system = system_at(self.model, path)
+            if own in system.blocks:
                 self.problems.append(f"add {name}: there is a block of that name; remove it first, or name yours "
                                      "otherwise")
             else:
                 self.touched.append(name)
-                self.model = replace(self.model, blocks={**self.model.blocks, name: block})
+                self._put(path, replace(system, blocks={**system.blocks, own: block}))
 
     def set(self, entry: Any) -> None:
         values = entry.get("parameters") if isinstance(entry, Mapping) else None
         if not isinstance(entry, Mapping) or not isinstance(values, Mapping):
             self.problems.append(f'set {entry!r:.80}: write {{"block": "Gain", "parameters": {{"Gain": "3"}}}}')
         elif self._is_there(name := entry.get("block")):
-            block = self.model.blocks[str(name)]
+            path, own = self._place_of(str(name))
+            system = system_at(self.model, path)
+            block = system.blocks[own]
             try:
                 parameters = {**block.parameters, **{str(key): matlab_text(value) for key, value in values.items()}}
-                blocks = {**self.model.blocks, str(name): replace(block, parameters=parameters)}
-                self.model = replace(self.model, blocks=blocks)
+                blocks = {**system.blocks, own: replace(block, parameters=parameters)}
+                self._put(path, replace(system, blocks=blocks))
             except ValueError as error:
                 self.problems.append(f"set {name}: {error}")
 
     def disconnect(self, line: Any) -> None:
-        for wire in self._wires(line):
-            left = tuple(one for one in self.model.wires if not _same(one, wire))
-            if len(left) == len(self.model.wires):
-                near = nearest(str(wire), map(str, self.model.wires), 1)
+        for path, wire in self._wires(line):
+            system = system_at(self.model, path)
+            left = tuple(one for one in system.wires if not _same(one, wire))
+            if len(left) == len(system.wires):
+                near = nearest(str(wire), map(str, system.wires), 1)
                 self.problems.append(f"disconnect {wire}: there is no such line"
                                      + (f"; did you mean {near[0]}?" if near else ""))
-            self.model = replace(self.model, wires=left)
+            self._put(path, replace(system, wires=left))
 
     def connect(self, line: Any) -> None:
-        for wire in self._wires(line):
-            missing = [name for name in _blocks_of(wire) if not self._is_there(name)]
+        for path, wire in self._wires(line):
+            names = [join_path(*path, name) if path else name for name in _blocks_of(wire)]
+            missing = [name for name in names if not self._is_there(name)]
             if not missing:
-                self.model = replace(self.model, wires=(*self.model.wires, wire))
+                system = system_at(self.model, path)
+                self._put(path, replace(system, wires=(*system.wires, wire)))
 
-    def _wires(self, line: Any) -> Iterator[Wire]:
+    def _wires(self, line: Any) -> Iterator[tuple[tuple[str, ...], Wire]]:
+        """The line with the system in which both its ends lie."""
         try:
             wire = Wire.read(str(line))
         except ValueError as error:
             self.problems.append(str(error))
             return
         self.touched += _blocks_of(wire)
-        yield wire
+        (path, source), (other, target) = (self._place_of(end.block) for end in wire)
+        if path == other:
+            yield path, Wire(End(source, wire.source.port), End(target, wire.target.port))
+        else:
+            self.problems.append(f"{wire}: its ends lie in different systems; lead it through an In1 or Out1 block")
+
+    def _place_of(self, name: str) -> tuple[tuple[str, ...], str]:
+        """The names that lead to a block's system, and its own; one of the model itself, unless a path says other."""
+        *path, own = split_path(name) or [name]
+        try:
+            return ((), name) if name in self.model.blocks or system_at(self.model, path) is self.model else (
+                tuple(path), own)
+        except ConfigError:
+            return (), name
+
+    def _put(self, path: Sequence[str], system: Diagram) -> None:
+        self.model = with_system(self.model, path, system)
 
     def _is_there(self, name: Any) -> bool:
         self.touched.append(str(name))
-        if isinstance(name, str) and name in self.model.blocks:
+        path, own = self._place_of(str(name))
+        if isinstance(name, str) and own in system_at(self.model, path).blocks:
             return True
         near = nearest(str(name), self.model.blocks, 1)
         self.problems.append(f"there is no block {name!r}{f'; did you mean {near[0]!r}?' if near else ''}")
@@ -119,6 +148,7 @@ def _same(one: Wire, other: Wire) -> bool:
 def list_differences(before: Diagram, after: Diagram) -> list[str]:
     """What is not in `after` as in `before`, line by line: blocks, parameters (defaults count as given), connections,
     and nets by the ports that they join, and places where `before` has them. The order of things is no difference."""
+    before, after = spread(before), spread(after)
     return [*_differing_blocks(before, after), *_differing_lines(before, after)]
 
 

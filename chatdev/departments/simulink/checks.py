@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from chatdev.departments.simulink.catalogue import EXACT, BlockType, Candidate, Catalogue, Found
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, Wire, matlab_text
+from chatdev.departments.simulink.hierarchy import (
+    block_type_of,
+    join_path,
+    join_systems,
+    outer_ports,
+    systems,
+    visible_tags,
+)
 from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, Part, Severity, make_parts, nearest
-from chatdev.departments.simulink.ports import count_of, is_physical_name
+from chatdev.departments.simulink.ports import count_of, is_physical_name, names_of
 from chatdev.departments.simulink.wiring_checks import (
     check_completeness,
     check_duplicates,
     check_names,
     check_nets,
+    check_networks,
     check_port_types,
 )
 from chatdev.errors import ConfigError
@@ -39,12 +48,43 @@ _KEYS = ("blocks", "connections")
 def check_diagram(model: Diagram, known: Catalogue | None = None, *, is_complete: bool = False) -> list[DiagramFinding]:
     """What the eight checks find in a model, in their order. `is_complete` says that a parameter which is not given is
     an omission (of an agent, say), and not the default of MATLAB."""
-    parts = make_parts(model, known)
-    written = {name: block.parameters for name, block in model.blocks.items()}
-    return sort_findings(chain(
-        check_types(parts), check_extras(model, parts), check_names(model),
-        check_parameters(parts, written, model.wires, is_complete=is_complete), check_duplicates(model),
-        check_port_types(model, parts), check_completeness(model, parts), check_nets(model)))
+    tags = visible_tags(model)
+    found = [*chain.from_iterable(_check_system(path, system, known, tags[path], is_complete=is_complete)
+                                  for path, system in systems(model))]
+    try:
+        flat = join_systems(model)
+    except ValueError:
+        return sort_findings(found)  # ports that contradict each other: said by then
+    return sort_findings([*found, *check_networks(flat, make_parts(flat, known))])
+
+
+def _check_system(path: tuple[str, ...], system: Diagram, known: Catalogue | None, outer_tags: Set[str], *,
+                  is_complete: bool) -> Iterator[DiagramFinding]:
+    """What the checks find in one system, with the paths of blocks inside subsystems."""
+    parts = make_parts(system, known)
+    written = {name: block.parameters for name, block in system.blocks.items()}
+    found = chain(
+        check_types(parts) if parts or not path else (), check_extras(system, parts, outer_tags), check_names(system),
+        check_systems(system), check_parameters(parts, written, system.wires, is_complete=is_complete),
+        check_duplicates(system), check_port_types(system, parts), check_completeness(system, parts),
+        check_nets(system))
+    for one in found:
+        yield replace(one, system=join_path(*path), block=join_path(*path, one.block) if one.block else "") if (
+            path) else one
+
+
+def check_systems(system: Diagram) -> Iterator[DiagramFinding]:
+    """Blocks whose ports inside contradict each other, and systems in blocks that hold none."""
+    for name, block in system.blocks.items():
+        if block.system is None:
+            continue
+        try:
+            outer_ports(block.system)
+        except ValueError as error:
+            yield DiagramFinding("parameters", "error", str(error), "mend the blocks that are its ports", block=name)
+        if block_type_of(block) not in ("SubSystem", ""):
+            yield DiagramFinding("block list", "error", f"{name} is a {block.type}, which holds no system",
+                                 "let it be a Subsystem, or leave its `system` out", block=name)
 
 
 def check_investigation(value: Any, known: Catalogue | None = None) -> list[DiagramFinding]:
@@ -250,25 +290,27 @@ def _write_meaning(one: Candidate) -> str:
     return f"type {one.block.type}" + (f" with {parameters}" if parameters else "")
 
 
-def check_extras(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
-    """Blocks that nothing uses: without any line, with a tag that nobody shares, or that do what another does."""
+def check_extras(model: Diagram, parts: Mapping[str, Part], outer_tags: Set[str] = frozenset()
+                 ) -> Iterator[DiagramFinding]:
+    """Blocks that nothing uses: without any line, with a tag that nobody shares (in other systems, either, where it
+    reaches there: `outer_tags`), or that do what another does."""
     used = {end.block for wire in model.wires for end in wire}
     for part in parts.values():
         if part.name not in used and part.ports != ():
             yield DiagramFinding("extra blocks", "warning", f"{part.name} is connected to nothing",
                                  "connect it, or remove it if the picture does not show it", block=part.name)
-    yield from _check_tags(model)
+    yield from _check_tags(model, outer_tags)
     yield from _find_doubles(model, parts)
 
 
-def _check_tags(model: Diagram) -> Iterator[DiagramFinding]:
+def _check_tags(model: Diagram, outer_tags: Set[str]) -> Iterator[DiagramFinding]:
     rows: tuple[tuple[int, Severity, str], ...] = ((0, "warning", "From"), (1, "error", "Goto"))
     tags = model.tags()
     for row, severity, what in rows:
         others = ", ".join(islice((f"{tag!r}" for tag, blocks in tags.items() if blocks[1 - row]), _MOST_TAGS))
         mend = f"add the {what} block" + (f", or mend the tag; tags of {what} blocks: {others}" if others else "")
         for tag, blocks in tags.items():
-            for name in () if blocks[1 - row] else blocks[row]:
+            for name in () if blocks[1 - row] or tag in outer_tags else blocks[row]:
                 yield DiagramFinding("extra blocks", severity, f"no {what} has the tag {tag!r} of {name}",
                                      mend, block=name, parameter="GotoTag")
 
@@ -385,7 +427,7 @@ def _check_counts(part: Part, wires: Sequence[Wire]) -> Iterator[DiagramFinding]
         if name is None or not _is_there(record.when, part.values):
             continue
         value = part.values.get(name, "").strip()
-        if problem := _judge_count(part.kind.block_type if part.kind else "", value):
+        if problem := _judge_count(part, value, may_be_names=record.names):
             yield DiagramFinding("parameters", "error", f"{name} is {value!r}: {problem[0]}", problem[1],
                                  block=part.name, parameter=name)
         elif part.ports is not None:
@@ -400,8 +442,10 @@ def _values(wanted: str | list[str]) -> list[str]:
     return [wanted] if isinstance(wanted, str) else wanted
 
 
-def _judge_count(block_type: str, value: str) -> tuple[str, str] | None:
-    signs = {"Sum": "+-|", "Product": "*/|"}.get(block_type, "")
+def _judge_count(part: Part, value: str, *, may_be_names: bool) -> tuple[str, str] | None:
+    signs = {"Sum": "+-|", "Product": "*/|"}.get(part.kind.block_type if part.kind else "", "")
+    if may_be_names and names_of(value):
+        return None
     if count_of(value) is None:
         return "that says no number of ports", "write signs, such as +-, or a number" if signs else "write a number"
     if count_of(value) == 0:

@@ -30,6 +30,14 @@ from chatdev.departments.simulink.checks import (
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, Wire
 from chatdev.departments.simulink.difference import compare
 from chatdev.departments.simulink.execute import MODEL_FILE, execute
+from chatdev.departments.simulink.experiment import (
+    Experiment,
+    data_files,
+    experiment_of,
+    read_acceptance,
+    summarise,
+    verdict_of,
+)
 from chatdev.departments.simulink.layout import place
 from chatdev.departments.simulink.painter import draw
 from chatdev.departments.simulink.parts import CHECKS, DiagramFinding, make_parts
@@ -47,6 +55,7 @@ _SOURCES = ("picture", "task", "explanation", "list", "model")
 WRITERS = ("builder", "agents", "tool")
 """Who may write the program."""
 _MOST = 30  # differences that agents read
+_ACCEPTANCE = ("signal", "figure", "wanted", "got", "when", "holds")
 
 
 @tool(name="simulink.given", pure=True)
@@ -61,6 +70,7 @@ def read_inputs(context: ToolContext) -> dict[str, Any]:
     writer = inputs.get("writer") or WRITERS[0]
     if writer not in WRITERS:
         raise ToolError(f"the input `writer` is {writer!r}; it is one of: {', '.join(WRITERS)}")
+    read_acceptance(inputs)
     found: dict[str, Any] = {"investigation": None, "model": "", "blocks": [], "by_agents": writer != "tool"}
     if text := inputs.get("model"):
         if not (inputs.get("task") or inputs.get("explanation")):
@@ -132,10 +142,11 @@ def describe(context: ToolContext) -> str:
     return describe_blocks([kind for kind in types if isinstance(kind, str)])
 
 
-@tool(reads=("investigation?", "requested_blocks?", "given?", "change?"))
+@tool(reads=("investigation?", "requested_blocks?", "given?", "change?", "fault?"))
 def review(context: ToolContext) -> Verdict:
     """Review the investigation: the eight checks (block list, extra blocks, format, parameters, duplicates, port types,
-    complete ports, nets), the list of blocks that was made first, and that only what was asked for is changed."""
+    complete ports, nets), the list of blocks that was made first (until what was built shows a fault, which may be of
+    that list), and that only what was asked for is changed."""
     findings = _findings(context)
     first = min((CHECKS.index(one.check) for one in findings if one.severity == "error"), default=len(CHECKS))
     verdict = judge_findings(findings)
@@ -155,30 +166,37 @@ def program(context: ToolContext) -> dict[str, Any]:
     return {"files": {PROGRAM_FILE: write_program(model)}}
 
 
-@tool(reads=("located?",))
+@tool(reads=("located?", "executed?"))
 def route(context: ToolContext) -> dict[str, str]:
     """Who mends a fault: `where` is code (also where the locator had no answer), investigation, or empty where nobody
-    was asked."""
-    located = context.values.get("located")
+    was asked. A program that builds what was agreed on has no fault of its own."""
+    located, executed = context.values.get("located"), context.values.get("executed")
     found = {"where": "code", **located} if isinstance(located, Mapping) else {}
+    if found.get("where") == "code" and isinstance(executed, Mapping) and executed.get("passed"):
+        found = {"where": "investigation"}
     return {name: str(found.get(name) or "") for name in ("where", "why", "fix")}
 
 
 @tool(reads=("software", "investigation?", "given?", "executed?"), writes_files=True)
 def deliver(context: ToolContext) -> dict[str, Any]:
-    """Hand the model over: its text form, its picture, and both in the report, with what was changed in a given one."""
+    """Hand the model over: its text form, its picture, the data and the plot of its simulation, and all in the report,
+    with what was changed in a given one."""
     before, built = _given_model(context), _built_model(context.values.get("executed"))
     agreed = context.values.get("investigation")
     if built is None and not agreed:
         return {"files": {}}
     wanted = agreed_model(agreed, before)
-    places = {name: block.position for name, block in wanted.blocks.items() if block.position}
-    model = place(replace(built, about=wanted.about).with_positions(places) if built else wanted)
+    model = place(_with_places(built, wanted) if built else wanted)
+    changes = compare(before, replace(model, about=before.about)).lines() if before else None
     files = {MODEL_FILE: model.text(), PICTURE_FILE: draw(model)}
-    changes = None if before is None else compare(before, replace(model, about=before.about)).lines()
-    if REPORT_FILE in context.software or changes is not None:
-        text = context.software.get(REPORT_FILE, b"").decode("utf-8", "replace").rstrip()
-        added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes)
+    found, rows = None, list[Any]()
+    if built:
+        found = experiment_of(context.inputs, context.values["executed"]["files"][MODEL_FILE])
+        files, rows = files | data_files(found), list(summarise(found))
+    text = context.software.get(REPORT_FILE, b"").decode("utf-8", "replace").rstrip()
+    if text or found or before:
+        added = render_file(WORDING / "delivery.j2", name=model.name, changes=changes, found=found, rows=rows,
+                            files=files)
         files[REPORT_FILE] = f"{text}\n\n{added}\n".lstrip()
     return {"files": files}
 
@@ -192,8 +210,9 @@ def principles(context: ToolContext) -> str:
 
 @tool(reads=("software", "investigation?", "requested_blocks?", "given?", "change?"))
 def judge(context: ToolContext) -> Verdict:
-    """Judge the model: the program builds it without an error, it is what was agreed on, and the checks find no error.
-    Where a block's ports are known to nobody, or MATLAB built what cannot be seen here, nothing confirms it."""
+    """Judge the model: the program builds it without an error, it is what was agreed on, the checks find no error, and
+    it simulates and meets its acceptance. Where a block's ports are known to nobody, MATLAB built what cannot be seen
+    here, or what is wanted cannot be simulated, nothing confirms it."""
     built, changed = _build(context), context.values.get("change")
     if isinstance(changed, Mapping) and changed.get("passed") is False:
         return Verdict(False, f"The change was not carried out.\n{changed.get('report')}", 0.5, built.evidence)
@@ -203,9 +222,23 @@ def judge(context: ToolContext) -> Verdict:
     checked = judge_findings(_findings(context) if context.values.get("investigation") else check_diagram(model))
     if not checked.passed:
         return Verdict(False, checked.report, 0.5, built.evidence)
+    return _judge_behaviour(model, built, experiment_of(context.inputs, built.evidence["files"][MODEL_FILE]))
+
+
+def _with_places(built: Diagram, wanted: Diagram) -> Diagram:
+    places = {name: block.position for name, block in wanted.blocks.items() if block.position}
+    return replace(built, about=wanted.about).with_positions(places)
+
+
+def _judge_behaviour(model: Diagram, built: Verdict, found: Experiment) -> Verdict:
+    """The verdict on a model that builds and has no error, by what simulating it gave."""
+    seen = verdict_of(found)
+    evidence = {**built.evidence, **seen.evidence}
+    if not found.passed:
+        return Verdict(False, f"It builds.\n{seen.report}", 0.6 + 0.3 * seen.score, evidence)
     unknown = [part.name for part in make_parts(model, catalogue()).values() if part.ports is None]
-    report = f"{built.report}\nNobody knows the ports of: {', '.join(unknown)}" if unknown else built.report
-    return Verdict(True, report, 1.0, built.evidence, judged=not unknown)
+    report = render_file(WORDING / "built.j2", said=built.report, differences=(), more=0, found=found, unknown=unknown)
+    return Verdict(True, report, 1.0, evidence, judged=not unknown and not found.is_open)
 
 
 def _build(context: ToolContext) -> Verdict:
@@ -213,14 +246,15 @@ def _build(context: ToolContext) -> Verdict:
     ran: Verdict = execute.function(context)
     agreed, built = context.values.get("investigation"), _built_model(ran.to_dict())
     lines = list_differences(agreed_model(agreed, _given_model(context)), built) if agreed and built else []
-    report = render_file(WORDING / "built.j2", said=ran.report, differences=lines[:_MOST], more=len(lines[_MOST:]))
+    report = render_file(WORDING / "built.j2", said=ran.report, differences=lines[:_MOST], more=len(lines[_MOST:]),
+                         found=None)
     score = ran.score if not lines else 0.99 / (1 + len(lines) / 100) if ran.passed else ran.score
     return Verdict(ran.passed and not lines, report, score, {**ran.evidence, "ran": ran.passed, "differences": lines})
 
 
 def _findings(context: ToolContext) -> list[DiagramFinding]:
     values = context.values
-    changed, first = values.get("change"), values.get("requested_blocks")
+    changed, first = values.get("change"), None if values.get("fault") else values.get("requested_blocks")
     is_change = isinstance(changed, Mapping) and bool(changed.get("investigation"))
     return review_investigation(
         values.get("investigation"), first if isinstance(first, list) and not is_change else (),
@@ -308,9 +342,23 @@ def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
     elif agreed:
         yield _diagram_view("What the agents agreed on", place(agreed_model(agreed, None)))
     judged = values.get("simulink.judge") or {}
+    yield from _acceptance_view(judged if judged.get("acceptance") else values.get("simulink.simulate") or {})
     if differences := judged.get("differences"):
         rows = [(str(one),) for one in differences]
         yield RunView("Differences from what was agreed on", table=[("difference",), *rows])
+
+
+def _acceptance_view(judged: Mapping[str, Any]) -> Iterator[RunView]:
+    from chatdev.web.views import RunView
+
+    if rows := judged.get("acceptance"):
+        cells = [(*map(_cell, (one.get(key) for key in _ACCEPTANCE[:-1])), "yes" if one.get("passed") else "no")
+                 for one in rows]
+        yield RunView("Acceptance", table=[_ACCEPTANCE, *cells], about=str(judged.get("message") or ""))
+
+
+def _cell(value: Any) -> str:
+    return "–" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _diagram_view(title: str, model: Diagram) -> RunView:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, product
 from operator import itemgetter
 from typing import Any
 
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Position, Wire
+from chatdev.departments.simulink.hierarchy import join_path
 
 Change = tuple[str, str]
 """Before and after; empty where it was not there, or is not any more."""
@@ -27,6 +28,7 @@ _MOST_STEPS, _MOST_PAIRS = 400_000, 40_000
 @dataclass(frozen=True, slots=True)
 class DiagramDifference:
     """What changed. Blocks are named as in the new model, except `removed`; `renamed` maps old names to new ones.
+    `systems` are those inside of blocks.
     `pairs` are Goto and From blocks that share a tag now, or no more; `nets` are those of physical ports, before and
     after."""
 
@@ -43,17 +45,19 @@ class DiagramDifference:
     nets: tuple[tuple[Net, Net], ...] = ()
     pairs_added: tuple[tuple[str, str], ...] = ()
     pairs_removed: tuple[tuple[str, str], ...] = ()
+    systems: Mapping[str, DiagramDifference] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed, places included."""
-        return not (self.changes_meaning or self.moved)
+        return not (self.changes_meaning or self.moved or self.systems)
 
     @property
     def changes_meaning(self) -> bool:
         """Whether anything changed but places."""
         return any((self.model, self.added, self.removed, self.renamed, self.types, self.parameters, self.retagged,
-                    self.wires_added, self.wires_removed, self.nets, self.pairs_added, self.pairs_removed))
+                    self.wires_added, self.wires_removed, self.nets, self.pairs_added, self.pairs_removed,
+                    *(inner.changes_meaning for inner in self.systems.values())))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values; only what changed."""
@@ -66,12 +70,19 @@ class DiagramDifference:
                       for name, (before, after) in self.moved.items()},
             "wires_added": list(map(str, self.wires_added)), "wires_removed": list(map(str, self.wires_removed)),
             "nets": [{"before": _ends(before), "after": _ends(after)} for before, after in self.nets],
-            "pairs_added": list(map(list, self.pairs_added)), "pairs_removed": list(map(list, self.pairs_removed))}
+            "pairs_added": list(map(list, self.pairs_added)), "pairs_removed": list(map(list, self.pairs_removed)),
+            "systems": {name: inner.to_dict() for name, inner in self.systems.items()}}
         return {key: value for key, value in found.items() if value}
 
     def lines(self) -> list[str]:
         """A line for each change: `+` what is new, `-` what is gone, `~` what is otherwise, `>` what only moved."""
-        return list(_lines(self))
+        return [f"{line[:2]}in {join_path(*path)}: {line[2:]}" if path else line
+                for path, found in self._levels() for line in _lines(found)]
+
+    def _levels(self, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], DiagramDifference]]:
+        yield path, self
+        for name, inner in self.systems.items():
+            yield from inner._levels((*path, name))
 
 
 def _changes(changes: Mapping[str, Change]) -> dict[str, dict[str, str]]:
@@ -95,7 +106,7 @@ def compare(old: Diagram, new: Diagram) -> DiagramDifference:
     pairs = _pairs(before), _pairs(new)
     wires = _signals(before), _signals(new)
     return DiagramDifference(
-        model=_compare_texts({"name": old.name, "about": old.about}, {"name": new.name, "about": new.about}),
+        model=_compare_texts(_heading(old), _heading(new)), systems=dict(_compare_systems(shared)),
         added=_others(new, before), removed=_others(before, new), renamed=renamed,
         types={name: (one.type, other.type) for name, (one, other) in shared.items() if one.type != other.type},
         parameters=_compare_parameters(shared, retagged), retagged=retagged,
@@ -104,6 +115,22 @@ def compare(old: Diagram, new: Diagram) -> DiagramDifference:
         wires_added=tuple((wires[1] - wires[0]).elements()), wires_removed=tuple((wires[0] - wires[1]).elements()),
         nets=tuple(_compare_nets(before.nets(), new.nets())),
         pairs_added=tuple(sorted(pairs[1] - pairs[0])), pairs_removed=tuple(sorted(pairs[0] - pairs[1])))
+
+
+def _heading(model: Diagram) -> dict[str, str]:
+    return {"name": model.name, "about": model.about,
+            **{f"setting {key}": value for key, value in model.settings.items()},
+            **{f"variable {key}": value for key, value in model.variables.items()}}
+
+
+def _compare_systems(shared: Mapping[str, tuple[DiagramBlock, DiagramBlock]]
+                     ) -> Iterator[tuple[str, DiagramDifference]]:
+    """What changed inside of blocks; a system that is there on one side only is held against an empty one."""
+    for name, blocks in shared.items():
+        if any(block.system for block in blocks):
+            found = compare(*(block.system or Diagram(name) for block in blocks))
+            if not found.is_empty:
+                yield name, found
 
 
 def _others(model: Diagram, than: Diagram) -> dict[str, DiagramBlock]:
@@ -132,8 +159,8 @@ def _rename(model: Diagram, names: Mapping[str, str]) -> Diagram:
     def rename(end: End) -> End:
         return End(names.get(end.block, end.block), end.port)
 
-    return Diagram(model.name, {names.get(name, name): block for name, block in model.blocks.items()},
-                   tuple(Wire(rename(wire.source), rename(wire.target)) for wire in model.wires), model.about)
+    return replace(model, blocks={names.get(name, name): block for name, block in model.blocks.items()},
+                   wires=tuple(Wire(rename(wire.source), rename(wire.target)) for wire in model.wires))
 
 
 def _signals(model: Diagram) -> Counter[Wire]:

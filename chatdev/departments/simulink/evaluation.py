@@ -12,13 +12,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
+from chatdev.departments.simulink.acceptance import NO_SIGNAL, derive_acceptance
 from chatdev.departments.simulink.agreement import to_investigation
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.execute import BuildResult, execute_program
+from chatdev.departments.simulink.experiment import isolated_experiment
 from chatdev.departments.simulink.metric import Agreement, compare, count_connections
 from chatdev.departments.simulink.painter import draw_png
 from chatdev.departments.simulink.reference_models import ReferenceModel, reference_models
-from chatdev.errors import ConfigError
+from chatdev.errors import ConfigError, MissingProgram
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.formats import format_mean
 from chatdev.evaluation.reporting.study_results import ColumnSet, Results
@@ -39,9 +41,12 @@ COLUMNS = ColumnSet(
     about="Accuracy is equation 1 of SimuGen: the mean of the shares of blocks and of connections that were found "
           "again. Precision is the same mean over what was made, so that what is too much counts, and F1 is the "
           "harmonic mean of both. Runs: the program builds a model without an error; what does not run has made "
-          "nothing. Exact: nothing is missing and nothing is too much. A block counts with the parameters that its "
+          "nothing. Exact: nothing is missing and nothing is too much. Simulates: simulating what was built fails in "
+          "nothing. Accepted: its signals do what those of the right model do, to 1 % of their range; known where that "
+          "simulates, and the signals bear the same names. A block counts with the parameters that its "
           "display name stands for; a net of physical ports has one connection less than it has ports.",
-    metrics=("accuracy", "precision", "f1", "runs", "exact"), main="accuracy", compared=("accuracy", "f1", "runs"),
+    metrics=("accuracy", "precision", "f1", "runs", "exact", "simulates", "accepted"), main="accuracy",
+    compared=("accuracy", "f1", "runs"),
     statistics=("seconds", "tokens", "calls", "cost"),
     further=("block_recall", "block_precision", "block_f1", "connection_recall", "connection_precision",
              "connection_f1"),
@@ -86,7 +91,7 @@ class SimulinkModels:
                 **_figures(compare(asked.diagram, built.diagram or _NOTHING_MADE)), "runs": float(built.passed),
                 "outcome": built.outcome, "detail": sanitize(built.message), "tool_calls": run.tool_calls,
                 "model": ", ".join(run.models), "status": run.status, "reason": sanitize(run.reason),
-                **statistics(run)}
+                **_behaviour(task.name, built.diagram), **statistics(run)}
 
     def model(self, name: str) -> ReferenceModel:
         """The model of that name. Raises ConfigError."""
@@ -127,6 +132,30 @@ def _build(software: Software, bench: Bench) -> BuildResult:
     with tempfile.TemporaryDirectory(prefix="chatdev-", ignore_cleanup_errors=True) as scratch:
         return execute_program(software[path].decode("utf-8", "replace"), sandbox=bench.sandbox, scratch=Path(scratch),
                                backend="builtin", name=path)
+
+
+def _behaviour(name: str, built: Diagram | None) -> Row:
+    """Whether what was built simulates, and does what the right model does; None where nobody knows."""
+    if not (wanted := _acceptance_of(name)):
+        return {"simulates": None, "accepted": None}
+    found = isolated_experiment(built.text(), wanted) if built else None
+    if found is None or found.outcome in ("refused", "failed"):
+        return {"simulates": 0.0, "accepted": 0.0}
+    is_known = found.outcome == "simulated" and not any(one.why == NO_SIGNAL for one in found.judged)
+    return {"simulates": None if found.outcome == "unknown" else 1.0,
+            "accepted": float(found.passed) if is_known else None}
+
+
+@functools.cache
+def _acceptance_of(name: str) -> str:
+    """What the right model's own simulation gives, as YAML; empty where it does not simulate here."""
+    model = reference_models()[name]
+    try:
+        found = isolated_experiment(model.diagram.text(), json.dumps(dict(model.simulation)))
+    except MissingProgram:
+        return ""
+    is_right = found.outcome == "simulated"
+    return json.dumps(derive_acceptance(found.results(), found.stop, settings=model.simulation)) if is_right else ""
 
 
 def _figures(found: Agreement) -> Row:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from chatdev.departments.simulink.catalogue import Catalogue, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Position
+from chatdev.departments.simulink.hierarchy import ports_of
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name, sides
 from chatdev.departments.simulink.symbols import Face, clean, face_of, slots, text_width, wrap
 
@@ -138,7 +139,7 @@ def _frame(name: str, block: DiagramBlock, wired: Iterable[tuple[str, Role]], ty
     parameters = known.with_defaults(block.parameters) if known else dict(block.parameters)
     face = face_of(known.type if known else block.type, parameters)
     try:
-        ports = known.ports_with(block.parameters) if known else []
+        ports = ports_of(block, known)
     except ValueError:
         ports = []
     has = {(port.name, _role(port)) for port in ports}

@@ -12,6 +12,8 @@ Product gives the same sign are one, and so are the inputs of a logical operator
 count that join ports which are joined in both models; the terminals of a resistor, capacitor and inductor are
 interchangeable, and so are those of a busbar.
 
+Systems within systems are laid side by side: the blocks and connections of all of them count.
+
 Of all ways to match the blocks one that gives the highest accuracy is looked for: all are tried where they are few,
 else pairs are found along the connections and exchanged while that helps, so that a figure is never too high.
 """
@@ -30,6 +32,7 @@ from typing import Any, NamedTuple, Self
 
 from chatdev.departments.simulink.catalogue import BlockType, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
+from chatdev.departments.simulink.hierarchy import ports_of, spread
 from chatdev.departments.simulink.ports import BlockPort
 
 
@@ -139,6 +142,7 @@ class Comparable:
     @classmethod
     def of(cls, diagram: Diagram) -> Self:
         """What is compared of a model."""
+        diagram = spread(diagram)
         records = {name: _Record.of(block) for name, block in diagram.blocks.items()}
         return cls({name: record.kind for name, record in records.items()},
                    {name: record.defining for name, record in records.items()},
@@ -199,7 +203,7 @@ class _Record:
 
 def _ports(known: BlockType, block: DiagramBlock) -> list[BlockPort]:
     try:
-        return known.ports_with(block.parameters)
+        return ports_of(block, known)
     except ValueError:  # a number of ports that is none
         return []
 

@@ -4,26 +4,27 @@ and its ports, as far as these are known."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
 
 from chatdev.departments.simulink.catalogue import BlockFinder, BlockType, Catalogue, Found, block_finder, catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
+from chatdev.departments.simulink.hierarchy import ports_of
 from chatdev.departments.simulink.ports import BlockPort
 
 CHECKS = ("block list", "extra blocks", "format", "parameters", "duplicates", "port types", "complete ports", "nets")
 """The reviewer's eight checks, in their order."""
 Severity = Literal["error", "warning", "remark"]
 _MOST_STRANGE = 100
-OWN_PORTS = ("MATLAB Function", "S-Function", "Level-2 MATLAB S-Function", "Subsystem", "Enabled Subsystem",
-             "Triggered Subsystem", "Model")
-"""Types whose ports their own content decides: nothing is said of them."""
+_OWN_PORTS = ("MATLAB Function", "S-Function", "Level-2 MATLAB S-Function", "Model")
+"""Types whose ports their own content decides, which is not at hand: nothing is said of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiagramFinding:
-    """What a check found: at a block, a parameter of it, or a connection (as its text); and what to do."""
+    """What a check found: at a block, a parameter of it, or a connection (as its text); and what to do. Blocks
+    inside of `system` are named by their paths, and connections as they stand there."""
 
     check: str
     severity: Severity
@@ -32,15 +33,16 @@ class DiagramFinding:
     block: str = ""
     parameter: str = ""
     connection: str = ""
+    system: str = ""
 
     @property
     def place(self) -> str:
         """Where, in words."""
         if self.connection:
-            return f"connection {self.connection}"
+            return f"connection {self.connection}" + (f" in {self.system}" if self.system else "")
         if self.parameter:
             return f"block {self.block}, parameter {self.parameter}"
-        return f"block {self.block}" if self.block else "the model"
+        return f"block {self.block}" if self.block else self.system or "the model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class Part:
     given: Mapping[str, str]
     values: Mapping[str, str]
     ports: tuple[BlockPort, ...] | None
+    block: DiagramBlock
 
     @property
     def type(self) -> str:
@@ -92,14 +95,19 @@ def make_parts(model: Diagram, known: Catalogue | None = None) -> dict[str, Part
 
 def _part(name: str, block: DiagramBlock, found: Found) -> Part:
     if found.sure is None:
-        return Part(name, found, None, block.parameters, block.parameters, None)
+        return Part(name, found, None, block.parameters, block.parameters, None, block)
     kind = found.sure.block
     given = with_known_case(kind, {**found.sure.parameters, **block.parameters})
     try:
-        ports = None if kind.type in OWN_PORTS else tuple(kind.ports_with(given))
+        ports = None if has_own_ports(kind, block) else tuple(ports_of(replace(block, parameters=given), kind))
     except ValueError:
         ports = None  # the check of the parameters says why
-    return Part(name, found, kind, given, kind.with_defaults(given), ports)
+    return Part(name, found, kind, given, kind.with_defaults(given), ports, block)
+
+
+def has_own_ports(kind: BlockType, block: DiagramBlock) -> bool:
+    """Whether what is in a block decides its ports, and that is not at hand."""
+    return block.system is None and (kind.type in _OWN_PORTS or kind.block_type == "SubSystem")
 
 
 def with_known_case(kind: BlockType, parameters: Mapping[str, str]) -> dict[str, str]:

@@ -3,9 +3,9 @@
 Only the standard library is imported here: the executor's sandbox runs this file, too.
 
 A port's record has `direction` (in, out, conserving), `domain` (signal, ps, electrical, three_phase, …, any), and may
-have `side` (left, right: a physical port, LConn or RConn), `name` (a port without a number, such as Enable), `label`,
-`count` (the parameter that says how many there are), `each` (the parameter that lists their labels) and `when`
-(parameter: value or values at which it is there).
+have `side` (left, right: a physical port, LConn or RConn), `name` (a port without a number, such as enable), `label`,
+`count` (the parameter that says how many there are; with `names` it may list their names), `each` (the parameter that
+lists their labels) and `when` (parameter: value or values at which it is there).
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ MOST_PORTS = 1000
 _SIGNS = re.compile(r"[-+*/|]+")
 _VECTOR = re.compile(r"\[(.*)\]|\{(.*)\}", re.DOTALL)
 _INNER = re.compile(r"\[[^][]*\]")
+CONTROLS = {"EnablePort": "enable", "TriggerPort": "trigger", "ActionPort": "ifaction", "ResetPort": "reset"}
+"""The control input of a subsystem that a block inside makes, by what files call the block."""
 _SIDES = {"left": "LConn", "right": "RConn"}
 
 
 class BlockPort(NamedTuple):
-    """A port as `add_line` names it: "1" of a signal (counted for inputs and outputs apart), "LConn1", "Enable"."""
+    """A port as `add_line` names it: "1" of a signal (counted for inputs and outputs apart), "LConn1", "enable"."""
 
     name: str
     direction: str
@@ -67,8 +69,11 @@ def _is_there(when: Mapping[str, Any], parameters: Mapping[str, str]) -> bool:
 
 def _labels(record: Mapping[str, Any], parameters: Mapping[str, str]) -> list[str]:
     """The label of each port that a record stands for."""
+    if record.get("names") and (names := names_of(parameters.get(record["count"], ""))):
+        return names
     if record.get("each"):
-        labels = parameters.get(record["each"], "").split(",", MOST_PORTS)
+        text = parameters.get(record["each"], "")
+        labels = text.split(",", MOST_PORTS) if text.strip() else []
         if len(labels) > MOST_PORTS:
             raise ValueError(f"{record['each']} names more than {MOST_PORTS} ports")
         return [label.strip() for label in labels]
@@ -98,6 +103,13 @@ def count_of(text: str) -> int | None:
         inside = _INNER.sub("0", vector[1] if vector[1] is not None else vector[2])
         return len(inside.replace(",", " ").split())
     return None
+
+
+def names_of(text: str) -> list[str]:
+    """The names that a list of signals says (`a,b` or `'a','b'`); nothing where it is a count."""
+    if not text.strip() or count_of(text.strip()) is not None:
+        return []
+    return [name.strip(" '\"") for name in text.split(",", MOST_PORTS)]
 
 
 def merge_parameters(defaults: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -24,7 +24,8 @@ Half = Literal["open", "unseen"]
 @dataclass(frozen=True, slots=True)
 class ReferenceModel:
     """A model that is to be made again. `explanation` is what a user writes beside its picture, or instead of one;
-    `paper` the example of SimuGen that has its counts, or empty."""
+    `paper` the example of SimuGen that has its counts, or empty; `simulation` is how it is simulated, as an acceptance
+    says it."""
 
     name: str
     domain: str
@@ -32,6 +33,7 @@ class ReferenceModel:
     explanation: str
     paper: str
     diagram: Diagram
+    simulation: Mapping[str, Any] = field(default_factory=dict)
 
 
 class _Entry(StrictModel):
@@ -40,6 +42,7 @@ class _Entry(StrictModel):
     set: Half
     explanation: str = Field(min_length=1)
     paper: str = ""
+    simulation: dict[str, Any] = Field(default_factory=dict)
 
 
 class _Index(StrictModel):
@@ -61,7 +64,8 @@ def _read_model(folder: Path, entry: _Entry) -> ReferenceModel:
     diagram = Diagram.read(path)
     if diagram.name != entry.name:
         raise ConfigError(f"{path}: it is named {diagram.name!r}; name it {entry.name!r}, as the index does")
-    return ReferenceModel(entry.name, entry.domain, entry.set, entry.explanation, entry.paper, diagram)
+    return ReferenceModel(entry.name, entry.domain, entry.set, entry.explanation, entry.paper, diagram,
+                          entry.simulation)
 
 
 @functools.cache

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -10,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from chatdev.config.yaml_nodes import StrictModel
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
-from chatdev.departments.simulink.engine.library import BuildRefused, Library
+from chatdev.departments.simulink.engine.library import BuildRefused, Library, one_line
 from chatdev.departments.simulink.engine.rules import LONGEST_NAME, MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
 from chatdev.errors import WorkspaceError
 from chatdev.plain_file import read_plain
@@ -36,15 +39,44 @@ class _SavedBlock(StrictModel):
     type: _Name
     parameters: dict[_Name, str]
     position: tuple[_Pixel, _Pixel, _Pixel, _Pixel] | None
+    system: _SavedSystem | None = None
 
 
-class SavedModel(StrictModel):
+class _SavedSystem(StrictModel):
+    blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
+    lines: Annotated[list[tuple[_Source, _Target]], Field(max_length=MOST_LINES)]
+    variables: dict[_Name, str] = Field(default_factory=dict)
+
+    def build(self, model: BlockDiagram, name: str, settings: Mapping[str, str]) -> Diagram:
+        """The system, built call by call in an empty one. Raises UnreadableModel, BuildRefused, ValueError."""
+        blocks, titles = dict[str, DiagramBlock](), dict[str, str]()
+        for block in self.blocks:
+            kind = model.library.types.get(block.type)
+            if kind is None:
+                raise UnreadableModel(f"there is no block type {block.type[:80]!r}")
+            added = model.add_block(kind, block.name, block.parameters)
+            if added != one_line(block.name):
+                raise UnreadableModel(f"no block is called {block.name[:80]!r}")
+            inside, own = None, block.parameters
+            if block.system is not None:
+                model.empty(added)
+                inside = block.system.build(model.inside(added), block.name, {})
+                variables, own = mask_variables(block.parameters)
+                inside = replace(inside, variables={**inside.variables, **variables})
+            titles[added] = block.name
+            blocks[block.name] = DiagramBlock(block.type, own, block.position, inside)
+        for source, target in self.lines:
+            _add_line(model, Socket(*source), Socket(*target))
+        wires = tuple(Wire(End(titles[source[0]], source[2]), End(titles[target[0]], target[2]))
+                      for source, target in self.lines)
+        return Diagram(name, blocks, wires, settings=settings, variables=self.variables)
+
+
+class SavedModel(_SavedSystem):
     """What `save_system` wrote of a system: `refused` are the calls before it that were, `order` grows with each."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,62}$")]
     settings: dict[_Name, str]
-    blocks: Annotated[list[_SavedBlock], Field(max_length=MOST_BLOCKS)]
-    lines: Annotated[list[tuple[_Source, _Target]], Field(max_length=MOST_LINES)]
     refused: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=50)]
     order: int
 
@@ -59,24 +91,28 @@ class SavedModel(StrictModel):
 
     def rebuild(self, library: Library, *, strict: bool) -> Diagram:
         """The model, built call by call. Raises UnreadableModel where the calls cannot have built it."""
-        model = BlockDiagram(self.name, library, strict=strict)
         try:
-            for block in self.blocks:
-                self._add_block(model, block)
-            for source, target in self.lines:
-                _add_line(model, Socket(*source), Socket(*target))
-            blocks = {block.name: DiagramBlock(block.type, block.parameters, block.position) for block in self.blocks}
-            wires = tuple(Wire(End(source[0], source[2]), End(target[0], target[2])) for source, target in self.lines)
-            return Diagram(self.name, blocks, wires)
-        except (BuildRefused, ValueError) as error:
+            settings = {name: value for name, value in self.settings.items() if name != DESCRIPTION}
+            built = self.build(BlockDiagram(self.name, library, strict=strict), self.name, settings)
+            return replace(built, about=self.settings.get(DESCRIPTION, ""))
+        except (BuildRefused, ValueError, RecursionError) as error:
             raise UnreadableModel(str(error)[:_LONGEST_REASON]) from None
 
-    def _add_block(self, model: BlockDiagram, block: _SavedBlock) -> None:
-        kind = model.library.types.get(block.type)
-        if kind is None:
-            raise UnreadableModel(f"there is no block type {block.type[:80]!r}")
-        if model.add_block(kind, block.name, block.parameters) != block.name:
-            raise UnreadableModel(f"no block is called {block.name[:80]!r}")
+
+DESCRIPTION = "Description"
+"""The parameter of a model that says what it is for."""
+MASK = "MaskInitialization"
+"""The parameter of a subsystem in which programs give the variables of its mask, `name = expression;` line by line."""
+_STATEMENT = re.compile(r"\s*([A-Za-z]\w*)\s*=\s*(.*?)\s*;?\s*")
+
+
+def mask_variables(parameters: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables of a mask, and the parameters without them; none where its text is more than assignments."""
+    found = [_STATEMENT.fullmatch(line) for line in parameters.get(MASK, "").splitlines() if line.strip()]
+    if not found or not all(found):
+        return {}, dict(parameters)
+    rest = {name: value for name, value in parameters.items() if name not in (MASK, "Mask")}
+    return {one[1]: one[2] for one in found if one}, rest
 
 
 def _add_line(model: BlockDiagram, source: Socket, target: Socket) -> None:

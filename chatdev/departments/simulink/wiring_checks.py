@@ -11,7 +11,7 @@ import networkx
 
 from chatdev.departments.simulink.catalogue import BlockType
 from chatdev.departments.simulink.diagram import Diagram, End, Wire
-from chatdev.departments.simulink.parts import OWN_PORTS, DiagramFinding, Part, nearest
+from chatdev.departments.simulink.parts import DiagramFinding, Part, has_own_ports, nearest
 from chatdev.departments.simulink.ports import BlockPort, is_physical_name
 
 _SOLVER = "Solver Configuration"
@@ -154,12 +154,16 @@ def _terminal(parts: Mapping[str, Part], end: End) -> BlockPort | None:
 
 
 def check_completeness(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
-    """Ports without a line, and what every physical network has to have."""
+    """Ports without a line."""
     if len(model.blocks) > 1 and not model.wires:
         yield DiagramFinding("complete ports", "error", "there is no connection", "list every line of the picture")
     used = _used_ports(model.wires)
     for part in parts.values():
         yield from _find_open_ports(part, used[part.name])
+
+
+def check_networks(model: Diagram, parts: Mapping[str, Part]) -> Iterator[DiagramFinding]:
+    """What every physical network has to have, wherever the systems are in which it lies."""
     for network in _networks(model, parts):
         yield from chain(_judge_solvers(network), _judge_references(network))
 
@@ -174,7 +178,7 @@ def _used_ports(wires: Sequence[Wire]) -> dict[str, set[tuple[str, str]]]:
 
 
 def _find_open_ports(part: Part, used: set[tuple[str, str]]) -> Iterator[DiagramFinding]:
-    if part.kind and part.kind.type in OWN_PORTS:
+    if part.kind and has_own_ports(part.kind, part.block):
         yield DiagramFinding("complete ports", "remark", f"what is in {part.name} decides which ports it has, so "
                              "nothing is said of its connections", "compare them with the picture", block=part.name)
     ports = part.ports or ()

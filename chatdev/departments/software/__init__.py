@@ -12,7 +12,7 @@ department = Department(
         "software.given": "chatdev.departments.software.run:prior_faults",
         "software.guard": "chatdev.departments.software.guard:guard",
         "software.language": "chatdev.departments.software.request:language",
-        "software.mend": "chatdev.departments.software.reading.mend:mend",
+        "software.mend": "chatdev.departments.software.reading.static:mend",
         "software.modality": "chatdev.departments.software.request:modality",
         "software.packages": "chatdev.departments.software.reading.static:packages",
         "software.read": "chatdev.departments.software.workbench:read",
@@ -24,16 +24,16 @@ department = Department(
         "software.use": "chatdev.departments.software.run:use",
     },
     commands={
-        "import": Command("chatdev.departments.software.legacy.import_command:command",
+        "import": Command("chatdev.departments.software.legacy.company_of_1x:command",
                           "Turn a company of ChatDev 1.x into one of ours."),
         "play": Command("chatdev.departments.software.play_command:command",
                         "Start finished software in the sandbox."),
     },
     data_sets={
-        "srdd": Command("chatdev.departments.software.evaluation.eval_command:command",
+        "srdd": Command("chatdev.departments.software.evaluation.srdd:command",
                         "Run companies on software requirements and measure what they make."),
     },
     tasks="chatdev.departments.software.evaluation.srdd:open_tasks",
     columns="chatdev.departments.software.evaluation.quality:COLUMNS",
-    checks="chatdev.departments.software.doctor:probes",
+    checks="chatdev.departments.software.toolchains.project:probes",
 )

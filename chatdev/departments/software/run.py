@@ -9,7 +9,6 @@ from typing import Any
 
 from chatdev.departments.software import knowledge
 from chatdev.departments.software.drivers.step import Driven
-from chatdev.departments.software.toolchains.own_tests import OwnTests
 from chatdev.departments.software.toolchains.toolchain import (
     BuiltSoftware,
     Toolchain,
@@ -17,20 +16,21 @@ from chatdev.departments.software.toolchains.toolchain import (
     judge,
     toolchain_of,
 )
-from chatdev.departments.software.toolchains.verdict import Finding, prior_state, verdict
+from chatdev.departments.software.toolchains.verdict import Finding, OwnTests, prior_state, verdict
 from chatdev.departments.software.trial.agreed import AgreedTrial, find_faults, read_checks, try_checks
 from chatdev.departments.software.trial.plan import Plan, any_command, plan_of
-from chatdev.departments.software.trial.trial import try_plan
-from chatdev.departments.software.trial.trial_report import (
+from chatdev.departments.software.trial.trial import (
     Trial,
     TriedStart,
+    is_at_fault,
+    refuses_as_asked,
     show_case,
     show_contradictions,
     show_start,
     show_trial,
     show_unfit,
+    try_plan,
 )
-from chatdev.departments.software.trial.unknown_output import is_at_fault, refuses_as_asked
 from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy, tool
 from chatdev.workspace.file_tree import write_file
 

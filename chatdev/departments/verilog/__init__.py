@@ -22,8 +22,8 @@ department = Department(
         "verilog.equivalent": "chatdev.departments.verilog.equivalence:equivalent",
         "verilog.identify": "chatdev.departments.verilog.identify:identify",
         "verilog.judge": "chatdev.departments.verilog.judge:judge",
-        "verilog.mend": "chatdev.departments.verilog.mend:mend",
-        "verilog.minimise": "chatdev.departments.verilog.minimise:minimise",
+        "verilog.mend": "chatdev.departments.verilog.judge:mend",
+        "verilog.minimise": "chatdev.departments.verilog.identify:minimise",
         "verilog.plan": "chatdev.departments.verilog.plan:review",
         "verilog.ports": "chatdev.departments.verilog.specification:ports",
         "verilog.relate": "chatdev.departments.verilog.plan:relate",
@@ -38,11 +38,11 @@ department = Department(
         "verilog_trace": "chatdev.departments.verilog.mcp_tools:trace",
     },
     data_sets={
-        "verilogeval": Command("chatdev.departments.verilog.eval_command:command",
+        "verilogeval": Command("chatdev.departments.verilog.verilogeval:command",
                                "Run companies on the problems of VerilogEval v2 and judge their modules."),
     },
     columns="chatdev.departments.verilog.verilogeval:COLUMNS",
-    checks="chatdev.departments.verilog.doctor:probes",
+    checks="chatdev.departments.verilog.simulators:probes",
     views="chatdev.departments.verilog.mismatch:views",
 )
 

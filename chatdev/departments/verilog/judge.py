@@ -1,9 +1,5 @@
-"""The tools that judge an answer: `verilog.check`, `verilog.simulate`, `verilog.try`, `verilog.judge`; and a bench.
-
-An answer passes the last of them when it keeps the rules, all samples match, and as many samples were compared as when
-the reference itself is in its place. What the reference's own run shows to be wrong with the bench is not held against
-the answer. Nothing of the bench or the reference is in a verdict.
-"""
+"""The tools that judge an answer: `verilog.check`, `verilog.simulate`, `verilog.try`, `verilog.judge`; a bench; and
+`verilog.mend`, which puts right what needs no thought before anybody judges."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from chatdev.departments.verilog.answer import Answer, NoAnswer, normalise, read_answer
+from chatdev.departments.verilog.answer import Answer, NoAnswer, normalise, read_answer, undriven_signals
 from chatdev.departments.verilog.bench import HIDDEN, REFERENCE_MODULE, HiddenBench, read_target
 from chatdev.departments.verilog.bench_report import BenchReport
 from chatdev.departments.verilog.compilation import (
@@ -32,7 +28,7 @@ from chatdev.departments.verilog.compilation import (
     word_list,
 )
 from chatdev.departments.verilog.design.elaborate import DesignError
-from chatdev.departments.verilog.lint import undriven_signals
+from chatdev.departments.verilog.design.slips import mend_text
 from chatdev.departments.verilog.simulation import (
     SimulationResult,
     examine,
@@ -45,7 +41,7 @@ from chatdev.departments.verilog.simulators import compile_files, read_messages,
 from chatdev.departments.verilog.slang import find_given_faults
 from chatdev.departments.verilog.specification import name_conflicts, port_differences
 from chatdev.departments.verilog.target import ANSWER, ICARUS, SIMULATORS, VERILATOR, Target, module_names
-from chatdev.errors import ToolError
+from chatdev.errors import MissingProgram, ToolError
 from chatdev.sandbox.base import ProcessLimits, Sandbox
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy, tool
 
@@ -419,3 +415,34 @@ def _reason(found: SimulationResult, target: Target) -> str:
     report = found.report or BenchReport()
     return render_text(outcomes()[found.outcome]["says"], limits=SIMULATING, compiling=COMPILING,
                        samples=report.samples, mismatches=report.mismatches, counted=report.is_counted).rstrip(".")
+
+
+# The tool that puts right in a delivered module what needs no thought, before anybody judges it.
+
+_MOST_TOLD = 10
+_NOTHING: dict[str, Any] = {"files": {}, "report": ""}
+
+
+@tool(reads=("software",), writes_files=True)
+def mend(context: ToolContext) -> dict[str, Any]:
+    """Mend the Verilog module, where it does not compile and is certainly meant otherwise than it is written: a missing
+    `assign`, `;` or `endcase`, an output that lacks `logic`, a number such as 0b101, text around the module.
+
+    Returns `files`: the mended module under its path, or nothing; and a `report`.
+    """
+    target = read_target(context.inputs)
+    try:
+        answer = read_answer(context.software)
+        found = mend_text(answer.text, target)
+    except (NoAnswer, DesignError, MissingProgram):
+        return _NOTHING
+    if not found.slips or _compiles(answer.text, context, target):
+        return _NOTHING
+    report = render_report("mended", path=answer.path, slips=found.slips, most=_MOST_TOLD)
+    return {"files": {answer.path: found.text}, "report": report}
+
+
+def _compiles(text: str, context: ToolContext, target: Target) -> bool:
+    """Whether the simulator takes it as it is: the parser is stricter in places."""
+    with throwaway_copy(context.scratch, {}) as folder:
+        return examine(text, context.sandbox, folder, target).passed

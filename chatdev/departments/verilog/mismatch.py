@@ -21,7 +21,7 @@ from chatdev.departments.verilog.compilation import render_report
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import DesignFacts, read_design
 from chatdev.departments.verilog.design.records import Part
-from chatdev.departments.verilog.first_difference import SeenDifferences, find_minded
+from chatdev.departments.verilog.equivalence import SeenDifferences, find_minded
 from chatdev.departments.verilog.judge import simulate, verdict_of
 from chatdev.departments.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.departments.verilog.specification import identifiers

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from chatdev.departments.verilog import icarus, verilator
-from chatdev.departments.verilog.answer import broken_rules, rule_message
+from chatdev.departments.verilog.answer import broken_rules, lint, outside_names, rule_message
 from chatdev.departments.verilog.bench import (
     DUMP,
     REFERENCE_MODULE,
@@ -42,7 +42,6 @@ from chatdev.departments.verilog.compilation import (
 )
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
-from chatdev.departments.verilog.lint import lint, outside_names
 from chatdev.departments.verilog.simulators import compile_files, run_program
 from chatdev.departments.verilog.slang import Instance, find_checks, find_instances
 from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target, drop_comments, unit_names

@@ -1,10 +1,13 @@
-"""Compiling and simulating in the sandbox, in a folder of the call's own, with the simulator that the target names."""
+"""The simulators: compiling and simulating in the sandbox, in a folder of the call's own, with the one that the target
+names; and their rows, with the prover's, in `chatdev doctor`."""
 
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from chatdev.departments.verilog import icarus, verilator
@@ -21,6 +24,7 @@ from chatdev.departments.verilog.compilation import (
     sort_compilation,
 )
 from chatdev.departments.verilog.target import USUAL, VERILATOR, Target
+from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, check_program, success, version_of
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox
 from chatdev.workspace.file_tree import write_tree
 
@@ -81,3 +85,26 @@ def run_program(compiled: Path, folder: Path, sandbox: Sandbox, target: Target, 
 def time_of(target: Target) -> str:
     """How a bench prints the time in units of the waveform."""
     return verilator.TIME if target.simulator == VERILATOR else icarus.TIME
+
+
+# The simulators and the prover of Verilog in `chatdev doctor`.
+
+
+def probes() -> list[Probe]:
+    """What `chatdev doctor` says of them."""
+    return [
+        Probe("extras", "iverilog", partial(check_program, "iverilog", "-V", "iverilog", "no Verilog is judged")),
+        Probe("extras", "Yosys", partial(check_program, "yosys", "-V", "yosys", "no Verilog is proved equivalent")),
+        Probe("extras", "Verilator", _check_verilator),
+    ]
+
+
+def _check_verilator() -> ProbeResult:
+    """Whether Verilog can be simulated by it, for those who name it."""
+    home = verilator.verilator_home()
+    if not home and not shutil.which("verilator_bin"):
+        return absence("not installed: no --input simulator=verilator", verilator.INSTALL)
+    if missing := [name for name in verilator.NEEDED if not shutil.which(name)]:
+        return absence(f"it needs {' and '.join(missing)} to build a simulation", packages=missing)
+    version = importlib.metadata.version("verilator") if home else version_of("verilator_bin", "--version")
+    return success(f"{version}, {home or shutil.which('verilator_bin')}")

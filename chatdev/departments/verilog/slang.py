@@ -1,5 +1,5 @@
 """A source text as a second parser (pyslang) sees it, as plain data, read in the child of this process: some hundred
-bytes take gigabytes there, or crash it. `lint.py` says what becomes of it."""
+bytes take gigabytes there, or crash it. `answer.py` says what becomes of it."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from functools import cached_property
 from itertools import takewhile
 
 from chatdev.replies.fences import indentation
+from chatdev.replies.hunks import refuse_width
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
-from chatdev.replies.python.outline import Import, Kind, Outline, Statement, is_stub
-from chatdev.replies.search_replace import refuse_width
+from chatdev.replies.python.reader import Import, Kind, Outline, Statement, is_stub
 
 # Where new statements go in a module or a class, and edits by lines.
 

@@ -18,7 +18,7 @@ from pydantic import Field
 from chatdev.department import installed_companies
 from chatdev.errors import ChatDevError, MissingProgram, ToolError
 from chatdev.paths import data_dir
-from chatdev.secrets import scrub
+from chatdev.safe_text import scrub
 from chatdev.tools.base import ToolContext, render_file, tool
 from chatdev.workspace.file_tree import explain_os_errors
 

@@ -19,8 +19,7 @@ from chatdev.departments.plc.agents4plc import (
     read_plc_tasks,
 )
 from chatdev.errors import ChatDevError
-from chatdev.evaluation.embedding import LexicalEmbedder
-from chatdev.evaluation.measure import Bench
+from chatdev.evaluation.measure import Bench, LexicalEmbedder
 from chatdev.sandbox.kinds import find_sandbox
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer

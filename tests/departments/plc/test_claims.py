@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.plc.sheets import Snippet, read_examples, read_sheets
 from chatdev.departments.plc.proof.checks import check_property, list_obligations
-from chatdev.departments.plc.proof.properties import Limits, read_properties
+from chatdev.departments.plc.proof.outcomes import Limits
+from chatdev.departments.plc.proof.properties import read_properties
 from chatdev.departments.plc.simulation.trace import read_trace, run_trace
 from chatdev.departments.plc.st.core import Program
 from chatdev.departments.plc.st.reading import read_program

@@ -7,23 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from chatdev.cli.app import command_line
-from chatdev.cli.outcome import heed_signals
+from tests.departments.plc.latch import LATCH, plc
 
-LATCH = """FUNCTION_BLOCK Latch
-VAR_INPUT Set, Clear : BOOL; END_VAR
-VAR_OUTPUT Out : BOOL; END_VAR
-VAR Count : INT; END_VAR
-IF Clear THEN
-  Out := FALSE;
-ELSIF Set THEN
-  Out := TRUE;
-  Count := Count + 1;
-END_IF;
-END_FUNCTION_BLOCK
-"""
 FAULTY = LATCH.replace("END_IF;", "END_IF;\nCount := 10 / (5 - Count);")
 
 
@@ -35,11 +21,6 @@ def asked(name: str, *texts: str) -> dict[str, object]:
 
 CLEARED = asked("implication", "Clear", "NOT Out")
 SET = asked("implication", "Set", "Out")
-
-
-def plc(*arguments: object) -> Result:
-    with heed_signals():
-        return CliRunner().invoke(command_line, ["plc", *map(str, arguments)], prog_name="chatdev")
 
 
 def write(folder: Path, name: str, content: object) -> Path:
@@ -55,7 +36,7 @@ def latch(tmp_path: Path) -> Path:
 
 def test_errors_have_file_line_and_column(latch: Path, tmp_path: Path) -> None:
     wrong = write(tmp_path, "wrong.st", LATCH.replace("Out := TRUE", "Outt := TRUE").replace("+ 1", "+ TRUE"))
-    done = plc("check", latch, wrong)
+    done = plc("check", "--each", latch, wrong)
     assert done.exit_code == 1
     assert done.output.splitlines()[0] == f"OK {latch}: Latch"
     assert f"\n{wrong}:8:3: error: undeclared variable 'Outt'" in done.output
@@ -165,15 +146,16 @@ def test_a_file_that_cannot_be_read_spoils_no_other(latch: Path, tmp_path: Path)
                        }.items():
         (tmp_path / name).write_bytes(data)
     files = [tmp_path / name for name in ("cp1252.st", "no.st", "utf16.st", "nowhere.st")] + [latch]
-    done = plc("check", *files)
+    done = plc("check", "--each", *files)
     assert done.exit_code == 2
     assert f"{files[0]}:2:6: warning: the file is not UTF-8 from here on" in done.output
     assert f"{files[1]}:1:1: error: the file holds no text" in done.output
     assert f"{files[2]}:1:1: warning: the file is UTF-16" in done.output
     assert [f"OK {file}: Latch" in done.output for file in files] == [True, False, True, False, True]
-    checks = json.loads(plc("check", *files, "--json").output)["files"]
+    checks = json.loads(plc("check", "--each", *files, "--json").output)["files"]
     assert [one["ok"] for one in checks] == [True, False, True, False, True]
-    rules = {one["ruleId"] for one in json.loads(plc("check", *files, "--sarif").output)["runs"][0]["results"]}
+    log = json.loads(plc("check", "--each", *files, "--sarif").output)
+    rules = {one["ruleId"] for one in log["runs"][0]["results"]}
     assert {"code-page", "utf-16", "unreadable-file"} <= rules
 
 
@@ -201,7 +183,7 @@ def test_a_loop_may_be_given_more_turns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("command", "message"), [
     (("check", "nowhere.st"), "cannot read nowhere.st: No such file or directory"),
-    (("check", "."), "cannot read .: Is a directory"),
+    (("check", "empty"), "empty: no program; a folder is searched for files with the endings .st,"),
     (("check", "binary.st"), "binary.st:1:1: error: the file holds no text"),
     (("run", "latch.st", "--inputs", "in.csv"), "in.csv: line 1: there is no variable 'Sett'; Latch has Set"),
     (("run", "latch.st", "--plot", "x.bmp"), "x.bmp is neither a .png nor a .svg file"),
@@ -219,6 +201,7 @@ def test_wrong_input_is_named(latch: Path, monkeypatch: pytest.MonkeyPatch, comm
     for name, text in {"in.csv": "Sett\n1\n", "empty.csv": "", "head.csv": "Set\n"}.items():
         write(latch.parent, name, text)
     write(latch.parent, "p.json", [CLEARED])
+    (latch.parent / "empty").mkdir()
     (latch.parent / "binary.st").write_bytes(b"\xff\xfe\x00")
     done = plc(*command)
     assert done.exit_code == 2, done.output
@@ -333,7 +316,8 @@ def test_conditional_pragmas_choose_one_branch(tmp_path: Path) -> None:
 def test_what_is_chosen_of_the_language_counts_everywhere(tmp_path: Path) -> None:
     file = write(tmp_path, "main.st", CHOSEN)
     chosen = ("--define", "SIM", "--dialect", "codesys", "--mod-zero", "zero")
-    expected = {"name": "codesys", "mod_zero": "zero", "defines": ["SIM"], "allows_missing": False, "namespaces": []}
+    expected = {"name": "codesys", "mod_zero": "zero", "defines": ["SIM"], "allows_missing": False, "namespaces": [],
+                "stubs": []}
     for command in (("check",), ("run", "--cycles", "1"), ("verify",), ("explain",)):
         done = plc(command[0], file, *command[1:], *chosen, "--json")
         assert (done.exit_code, json.loads(done.output)["dialect"]) == (0, expected)

@@ -11,8 +11,7 @@ import pytest
 from chatdev.errors import ToolError
 from chatdev.paths import bundled_folder
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 EXAMPLE = bundled_folder("company_config") / "agents4plc" / "examples" / "motor_start_stop"
 TASK = (EXAMPLE / "requirement.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.plc import agreement, claims, conformance, mutation, reading, references
 from benchmarks.plc.corpus import read_references, reference_of
-from chatdev.departments.plc.proof.properties import Property
+from chatdev.departments.plc.proof.outcomes import Property
 from chatdev.departments.plc.proof.verify import verify
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatdev.departments.plc import source_check
-from chatdev.departments.plc.proof.properties import Property
+from chatdev.departments.plc.proof.outcomes import Property
 from chatdev.departments.plc.source_check import EntryVariable, SourceRefused, check_source, find_unreadable
 
 TANK = """FUNCTION_BLOCK Tank

@@ -11,7 +11,7 @@ from benchmarks.plc import agreement, conformance, loops, mutation, references, 
 from benchmarks.plc.corpus import Subject, read_references, reference_of
 from benchmarks.plc.mutants import write_mutants
 from benchmarks.plc.random_runs import run_randomly, shows_again
-from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.core import Program
 from chatdev.departments.plc.st.reading import read_program

@@ -16,18 +16,21 @@ import pytest
 from benchmarks.process.drawing import Fault, find_drawing_faults
 from benchmarks.process.pools import random_names, random_tree
 from chatdev.departments.process.conformance import accepts
-from chatdev.departments.process.flow_graph import FlowGraph, draw_flow, draw_picture, write_bpmn
 from chatdev.departments.process.pool import count_outcomes
 from chatdev.departments.process.process_company import mine_pool
 from chatdev.departments.process.process_tree import (
     SILENT,
+    FlowGraph,
     ProcessTree,
+    draw_flow,
+    draw_picture,
     exclusive,
     loop,
     optional,
     parallel,
     phase,
     sequence,
+    write_bpmn,
 )
 from chatdev.errors import MissingProgram
 from tests.departments.process.office import COMPANY

@@ -27,8 +27,7 @@ from chatdev.departments.process.conformance import (
     measure_precision,
     measure_quality,
 )
-from chatdev.departments.process.cuts import build_graph, drop_infrequent, find_cuts, find_order_cut
-from chatdev.departments.process.inductive_miner import mine
+from chatdev.departments.process.inductive_miner import build_graph, drop_infrequent, find_cuts, find_order_cut, mine
 from chatdev.departments.process.process_tree import (
     SILENT,
     Instance,

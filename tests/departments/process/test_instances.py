@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.config.phases import Phase
-from chatdev.departments.process.instances import (
-    MOST_PHASES,
-    Hallucination,
-    check_instance,
-    format_instance,
-    read_instance,
-)
+from chatdev.departments.process.pool import MOST_PHASES, Hallucination, check_instance, format_instance, read_instance
 
 NAMES = ("DemandAnalysis", "LanguageChoose", "Coding", "CodeReviewComment", "CodeReviewModification", "Manual")
 

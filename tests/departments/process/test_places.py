@@ -15,7 +15,7 @@ import pytest
 
 import chatdev
 from chatdev import Company, ConsentMissing, Run
-from chatdev.config.trust_record import add_trust
+from chatdev.config.settings import add_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool
 from chatdev.departments.process.process_company import DEFAULT_POOL
 from chatdev.errors import ConfigError

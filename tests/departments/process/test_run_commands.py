@@ -8,7 +8,6 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ import pytest
 from chatdev.departments.process.pool import NOT_DEVELOPED
 from tests.departments.process.office import SHORT, TAUGHT, TESTED, WRONG, Department
 from tests.support.chat_server import ChatServer
+from tests.support.copies import start_module
 
 pytestmark = pytest.mark.tool
 
@@ -76,8 +76,7 @@ def test_an_interrupted_cycle_is_gone_on_with_and_counts_nothing_twice(departmen
 def test_a_killed_cycle_goes_on_and_counts_nothing_twice(department: Department) -> None:
     department.limit = ":3"
     given = department.arguments("cycle", "--rounds", "2", "--replays", "0", "--at-once", "1")
-    killed = subprocess.Popen([sys.executable, "-m", "chatdev", *given], stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, start_new_session=True)
+    killed = start_module("chatdev", *given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     while len(department.server.requests) < 7 and killed.poll() is None:
         time.sleep(0.02)
     os.killpg(killed.pid, signal.SIGKILL)

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from chatdev import Company, Run
 from chatdev.departments.simulink.agreement import agreed_model, to_investigation
 from chatdev.departments.simulink.diagram import Diagram, Wire
 from chatdev.departments.simulink.views import write_program
-from tests.support.chat_server import Received
+from tests.support.chat_server import ChatServer, Received
 
 Investigation = dict[str, Any]
 Spoil = Callable[[Investigation], Any]
@@ -28,6 +30,7 @@ _BLOCK = re.compile(r"^block (?P<name>.*?)(?:, parameter (?P<parameter>\w+))?: "
 _CONNECTION = re.compile(r"^connection (?P<wire>.*?): (?=there is no block|the connection|the input|the ports|each end|"
                          r"both ends|.* (?:has no port|is an? (?:in|out)put))")
 _NO_PORT = re.compile(r"the (?:input|terminal) (?P<port>\w+).* of .* is not connected")
+_SIMULATED = re.compile(r"^(?:blocks?|signal) (?P<names>.*?): ")
 _NO_BLOCK = re.compile(r"there is no block '(?P<name>.*?)'")
 
 
@@ -49,6 +52,8 @@ class Office:
     routes: list[str] = field(default_factory=list)
     """Where the locator sent each fault."""
     writes_python: bool = False
+    passed_on: list[tuple[str, str]] = field(default_factory=list)
+    """What simulating showed, and the reviewer told the Investigator."""
 
     def __call__(self, request: Received) -> str:
         """The reply to a request."""
@@ -81,7 +86,8 @@ class Office:
 
     def _reviewer(self, said: list[str]) -> str:
         report = _last_report(said)
-        found = _FINDING.findall(report)
+        found = [one for one in _FINDING.findall(report) if one not in self.passed_on]
+        self.passed_on += [one for one in found[:1] if one[0] in ("simulation", "acceptance")]
         return "Mend what the checks name: " + found[0][1] if found else "<SOLUTION>"
 
     def _repair(self, said: list[str]) -> str:
@@ -92,12 +98,29 @@ class Office:
     def _mend(self, check: str, finding: str) -> None:
         """Look again at what the finding names, and at nothing else."""
         before = json.dumps(self.seen)
-        if found := _CONNECTION.match(finding):
+        if check in ("simulation", "acceptance"):
+            self._mend_behaviour(_SIMULATED.match(finding)["names"].split(", "))  # type: ignore[index]  # so it begins
+        elif found := _CONNECTION.match(finding):
             self._mend_connections(found["wire"], finding)
         elif found := _BLOCK.match(finding):
             self._mend_block(found["name"], finding)
         if json.dumps(self.seen) != before:
             self.named.add(check)
+
+    def _mend_behaviour(self, names: list[str]) -> None:
+        """Look again at these blocks, and at all that leads to them, as far as that is there in truth."""
+        waiting, done = list(names), set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name not in done and name in self.truth.blocks:
+                done.add(name)
+                waiting += [wire.source.block for wire in self.truth.wires if wire.target.block == name]
+        real = to_investigation(self.truth)
+        others = [block for block in self.seen["blocks"] if block["name"] not in done]
+        self.seen["blocks"] = [*(block for block in real["blocks"] if block["name"] in done), *others]
+        self.seen["connections"] = [
+            *(line for line in real["connections"] if done & {*_names(line)}),
+            *(line for line in self.seen["connections"] if not done & {*_names(line)})]
 
     def _mend_block(self, name: str, finding: str) -> None:
         blocks, lines = self.seen["blocks"], self.seen["connections"]
@@ -158,9 +181,9 @@ class Office:
         shown = "\n".join(said)
         checked = shown.partition("What the checks found in it:")[2].partition("The program that builds it:")[0]
         errors = [finding for finding in _FINDING.findall(checked) if f"- {finding[0]}, error" in checked]
-        where = "investigation" if errors else "code"
+        where = "investigation" if errors or "builds exactly what was written down" in shown else "code"
         self.routes.append(where)
-        return json.dumps({"why": (errors[0][1] if errors else "the program is not what was written down"),
+        return json.dumps({"why": (errors[0][1] if errors else f"it is in the {where}"),
                            "where": where, "fix": "mend what is named"})
 
     def _writer(self, _said: list[str]) -> str:
@@ -257,3 +280,27 @@ MISTAKES: dict[str, dict[str, Any]] = {
     "counts a port wrongly": {"miswrite": wrong_port},
 }
 """What an agent does wrong at first: five mistakes of the Investigator, and three of the Block Builder."""
+
+
+# How the company is run with such an office.
+
+
+def run_company(server: ChatServer, folder: Path, office: Any, company: str = "simugen", *,
+                task: str = "A bouncing ball.", without: Sequence[str] = (), sets: Sequence[str] = (),
+                **inputs: Any) -> Run:
+    """A whole run; inputs that are None are not given."""
+    server.route(office)
+    return Company.load(company, without=without, sets=sets).run(
+        task, model="m", base_url=server.url, warehouse=folder / "warehouse", name="Model",
+        inputs={name: value for name, value in inputs.items() if value is not None})
+
+
+def phases(server: ChatServer) -> list[str]:
+    """The phase of each call."""
+    return [request.headers["X-ChatDev-Phase"] for request in server.requests]
+
+
+def said(server: ChatServer, phase: str) -> str:
+    """All that agents read in a phase."""
+    return "\n".join(str(message["content"]) for request in server.requests
+                     if request.headers["X-ChatDev-Phase"] == phase for message in request.body["messages"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,8 @@ from chatdev.departments.simulink.diagram import Diagram, DiagramBlock
 from chatdev.departments.simulink.painter import draw, draw_png
 from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.errors import ConfigError
-from tests.departments.simulink.office import MISTAKES, Office, miss_block
+from tests.departments.simulink import office as office_of
+from tests.departments.simulink.office import MISTAKES, Office, miss_block, phases, said
 from tests.support.chat_server import ChatServer, Received, Scripted
 
 BALL = reference_models()["spring_ball"].diagram
@@ -28,25 +28,8 @@ PICTURE = draw_png(BALL)
 WORDS = reference_models()["spring_ball"].explanation
 
 
-def run_company(server: ChatServer, folder: Path, office: Any, company: str = "simugen", *,
-                without: Sequence[str] = (), **inputs: Any) -> Run:
-    server.route(office)
-    given = {"picture": PICTURE, **inputs}
-    task = given.pop("task", "A bouncing ball.")
-    sets = given.pop("sets", ())
-    return Company.load(company, without=without, sets=sets).run(
-        task, model="m", base_url=server.url, warehouse=folder / "warehouse", name="Model",
-        inputs={name: value for name, value in given.items() if value is not None})
-
-
-def phases(server: ChatServer) -> list[str]:
-    return [request.headers["X-ChatDev-Phase"] for request in server.requests]
-
-
-def said(server: ChatServer, phase: str) -> str:
-    """All that agents read in a phase."""
-    return "\n".join(str(message["content"]) for request in server.requests
-                     if request.headers["X-ChatDev-Phase"] == phase for message in request.body["messages"])
+def run_company(server: ChatServer, folder: Path, office: Any, company: str = "simugen", **given: Any) -> Run:
+    return office_of.run_company(server, folder, office, company, **{"picture": PICTURE, **given})
 
 
 @pytest.mark.tool
@@ -60,7 +43,8 @@ def test_a_picture_becomes_a_model_with_five_calls(chat_server: ChatServer, tmp_
                  for part in message["content"]]
         (image,) = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
         assert image == f"data:image/png;base64,{base64.b64encode(PICTURE).decode()}"
-    assert set(run.software) == {"build_model.py", "model.yaml", "model.svg", "report.md"}
+    assert set(run.software) == {"build_model.py", "model.yaml", "model.svg", "simulation.csv", "simulation.svg",
+                                 "report.md"}
     built = Diagram.parse(run.software.text("model.yaml"), "model.yaml")
     assert (set(built.blocks), set(built.wires)) == (set(BALL.blocks), set(BALL.wires))
     assert run.software.text("model.svg") == draw(built)
@@ -113,7 +97,7 @@ def test_the_locator_sends_a_fault_of_the_program_to_the_builder(
 @pytest.mark.tool
 def test_the_locator_sends_a_fault_of_the_model_to_the_investigator(chat_server: ChatServer, tmp_path: Path) -> None:
     office = Office(BALL, **MISTAKES["flips a direction"])
-    run = run_company(chat_server, tmp_path, office, without=["unit_test_review"])
+    run = run_company(chat_server, tmp_path, office, without=["unit_test_review"], writer="agents")
     assert run.success, run.reason
     assert phases(chat_server)[3:-1] == ["locate_fault", *["reexamine"] * 3, "rebuild"]
     roles = [request.headers["X-ChatDev-Role"] for request in chat_server.requests]
@@ -191,7 +175,8 @@ def test_one_call_is_the_baseline(chat_server: ChatServer, tmp_path: Path) -> No
     run = run_company(chat_server, tmp_path, answer, "single_simulink")
     assert run.success, run.reason
     assert len(chat_server.requests) == 1
-    assert set(run.software) == {"build_model.py", "model.yaml", "model.svg"}
+    assert set(run.software) == {"build_model.py", "model.yaml", "model.svg", "simulation.csv", "simulation.svg",
+                                 "report.md"}
 
 
 def test_a_picture_of_something_else_ends_the_run_with_that_reason(chat_server: ChatServer, tmp_path: Path) -> None:

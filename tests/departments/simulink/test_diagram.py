@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire, matlab_text
+from chatdev.departments.simulink.diagram import MOST_LEVELS, Diagram, DiagramBlock, End, Wire, matlab_text
 from chatdev.errors import ConfigError
 
 ODD = ["a -> b", "a/1 -> b", "a/1->b", "a/LConn1 -- b", "a/b", "a//b", "/", "/1", "1/", '"a"', '"', "'a'", " a", "a ",
@@ -28,8 +29,14 @@ pixels = st.integers(-32767, 32766)
 positions = st.builds(lambda left, top, wide, high: (left, top, min(left + wide, 32767), min(top + high, 32767)),
                       pixels, pixels, st.integers(1, 900), st.integers(1, 900))
 blocks = st.builds(DiagramBlock, names, st.dictionaries(names, texts, max_size=3), st.none() | positions)
-diagrams = st.builds(Diagram, names, st.dictionaries(names, blocks, max_size=4),
-                     st.lists(st.builds(Wire, ends, ends), max_size=4).map(tuple), texts)
+wires = st.lists(st.builds(Wire, ends, ends), max_size=4).map(tuple)
+values = st.dictionaries(names, texts, max_size=2)
+systems = st.recursive(
+    st.builds(Diagram, st.just("s"), st.dictionaries(names, blocks, max_size=2), wires, texts, variables=values),
+    lambda inner: st.builds(Diagram, st.just("s"), st.dictionaries(names, st.builds(
+        DiagramBlock, names, values, st.none(), inner), max_size=2), wires, texts, variables=values), max_leaves=4)
+holders = st.builds(DiagramBlock, names, values, st.none() | positions, systems)
+diagrams = st.builds(Diagram, names, st.dictionaries(names, blocks | holders, max_size=4), wires, texts, values, values)
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -46,6 +53,39 @@ def test_what_is_written_reads_back_equal(model: Diagram) -> None:
     text = model.text()
     assert Diagram.parse(text, "f") == model
     assert Diagram.parse(text, "f").text() == text
+
+
+def test_systems_lie_in_each_other_only_so_deep() -> None:
+    model = Diagram("m")
+    for _ in range(MOST_LEVELS - 1):
+        model = Diagram("m", {"S": DiagramBlock("Subsystem", {"a": "1"}, system=model)})
+    assert Diagram.parse(model.text(), "f") == model
+    with pytest.raises(ValueError, match="more than 30 levels deep; make the model flatter"):
+        Diagram("m", {"S": DiagramBlock("Subsystem", system=model)})
+    deeper = "model: m\nblocks: " + "{S: {type: Subsystem, system: {blocks: " * 32 + "{}" + "}}}" * 32
+    with pytest.raises(ConfigError, match="f(:2)?: .*(30 levels deep|nested deeper than)"):
+        Diagram.parse(deeper, "f")
+
+
+def test_a_system_bears_the_name_of_its_block() -> None:
+    inside = Diagram("any", {"u": DiagramBlock("In1")})
+    model = Diagram("m", {"Plant": DiagramBlock("Subsystem", system=inside)})
+    assert model.blocks["Plant"].system == replace(inside, name="Plant")
+    with pytest.raises(ValueError, match="settings are those of the whole model"):
+        DiagramBlock("Subsystem", system=Diagram("s", settings={"StopTime": "1"}))
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("model: m\nblocks:\n  S:\n    type: Subsystem\n    system:\n      blocks:\n        G: {type: Gain, position: [1]}",
+     "f:7: G: the position"),
+    ("model: m\nblocks:\n  S:\n    type: Subsystem\n    system:\n      lines:\n      - a", "f:7: 'a' is no line"),
+    ("model: m\nblocks:\n  S:\n    type: Subsystem\n    system: {settings: {StopTime: 1}}", "f:5: .*settings"),
+    ("model: m\nsettings: {StopTime: {a: 1}}", "f:2: StopTime: .* is no value that MATLAB takes"),
+    ("model: m\nblocks:\n  S:\n    type: Subsystem\n    system: 3", "f:5"),
+])
+def test_a_fault_inside_a_system_is_told_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Diagram.parse(text, "f")
 
 
 @pytest.mark.parametrize(("line", "source", "target"), [

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from chatdev.cli.app import command_line
 from chatdev.config.schema import PhaseStep, walk
 from chatdev.departments.simulink.diagram import Diagram
-from chatdev.departments.simulink.evaluation import SimulinkModels, add_review_ablations
+from chatdev.departments.simulink.evaluation import SimulinkModels, _behaviour, add_review_ablations
 from chatdev.departments.simulink.metric import compare
 from chatdev.departments.simulink.reference_models import reference_models
 from chatdev.departments.simulink.views import write_program
@@ -96,6 +96,8 @@ def test_models_are_built_from_pictures_and_compared_with_what_was_drawn(chat_se
     found = rows()
     shown = ("accuracy", "precision", "runs", "exact", "outcome")
     assert [found["droop_loop"][name] for name in shown] == ["1.0", "1.0", "1.0", "1.0", "built"]
+    assert [found[name]["simulates"] for name in ("droop_loop", "pump_relay", "spring_ball")] == ["1.0", "1.0", "0.0"]
+    assert [found[name]["accepted"] for name in ("droop_loop", "pump_relay", "spring_ball")] == ["1.0", "1.0", "0.0"]
     assert float(found["pump_relay"]["accuracy"]) == pytest.approx((4 / 5 + 4 / 6) / 2)
     assert [found["pump_relay"][name] for name in shown[1:]] == ["1.0", "1.0", "0.0", "built"]
     assert [found["spring_ball"][name] for name in shown] == ["0.0", "0.0", "0.0", "0.0", "raised"]
@@ -151,6 +153,26 @@ def test_a_model_of_the_other_half_is_not_there(chat_server: ChatServer, tmp_pat
     done = evaluated(chat_server, tmp_path, "--tasks", "pendulum", "--half", "unseen")
     assert (done.exit_code, chat_server.requests) == (2, [])
     assert "there is no model 'pendulum' in the set 'unseen'" in done.output
+
+
+@pytest.mark.parametrize(("name", "block", "parameters", "simulates", "accepted"), [
+    ("spring_ball", "", {}, 1, 1), ("spring_ball", "Gravity", {"Value": "-7"}, 1, 0),
+    ("pid_antiwindup", "", {}, 1, 1), ("electric_car", "", {}, 1, 1),
+    ("spring_ball", "Height", None, 1, None)])
+def test_what_is_built_is_held_against_what_the_right_model_does(
+        name: str, block: str, parameters: dict[str, str] | None, simulates: float | None,
+        accepted: float | None) -> None:
+    built = model(name)
+    if parameters:
+        built = replace(built, blocks={**built.blocks, block: replace(built.blocks[block], parameters=parameters)})
+    if parameters is None:  # another name
+        built = Diagram.parse(built.text().replace(block, "Altitude"), "m")
+    assert _behaviour(name, built) == {"simulates": simulates, "accepted": accepted}
+
+
+def test_of_a_model_that_does_not_simulate_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chatdev.departments.simulink.evaluation._acceptance_of", lambda _: "")
+    assert _behaviour("spring_ball", model("spring_ball")) == {"simulates": None, "accepted": None}
 
 
 def test_both_halves_together_are_all_models() -> None:

@@ -12,8 +12,7 @@ from chatdev.departments.software.drivers.step import read_steps
 from chatdev.departments.software.toolchains.toolchain import toolchain_of
 from chatdev.departments.software.trial.agreed import UsedCheck
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry, throwaway_copy
 
 Judge = Callable[..., Verdict]
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 
 
 def cases(request: str, folder: Path = Path("unused")) -> list[dict[str, Any]]:

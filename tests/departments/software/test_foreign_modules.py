@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from chatdev.errors import WorkspaceError
+from chatdev.packages.imports import Supply
 from chatdev.packages.interpreter import interpreter
 from chatdev.packages.modules import Modules, runtimes_folder
-from chatdev.packages.supply import Supply
 from chatdev.sandbox.kinds import Unconfined
 
 PRECIOUS = "precious\n"

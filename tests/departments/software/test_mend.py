@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from chatdev.departments.software import knowledge
 from chatdev.departments.software.reading.python_reader import mend_python
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 
 def mended(source: str, path: str = "main.py") -> str:

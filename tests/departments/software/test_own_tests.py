@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.software.guard import baseline, guard
-from chatdev.departments.software.toolchains.own_tests import OwnTests, judge_python_tests, python_tests
-from chatdev.departments.software.toolchains.repository_tests import run_repository_tests
+from chatdev.departments.software.guard import baseline, guard, run_repository_tests
+from chatdev.departments.software.toolchains.verdict import OwnTests, judge_python_tests, python_tests
 from chatdev.packages.imports import own_modules, requirements
 from chatdev.sandbox.base import Execution
 from chatdev.sandbox.kinds import find_sandbox

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 
 
 def found(files: dict[str, bytes], folder: Path = Path()) -> dict[str, Any]:

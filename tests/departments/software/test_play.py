@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from chatdev.cli.app import command_line
-from chatdev.departments.software.play import play
+from chatdev.departments.software.play_command import play
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import find_sandbox
+from tests.support.copies import run_module
 
 pytestmark = pytest.mark.tool
 
@@ -30,7 +31,7 @@ _PLAY = """
 import sys
 from pathlib import Path
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.departments.software.play import play
+from chatdev.departments.software.play_command import play
 done = play(Path(sys.argv[1]), find_sandbox("bubblewrap"), sys.argv[2:])
 print("status", done.exit_status)
 """
@@ -116,10 +117,9 @@ def todo_list(tmp_path: Path) -> Path:
 
 def started(folder: Path, *arguments: str) -> str:
     """What `chatdev play` prints, which must succeed."""
-    done = subprocess.run([sys.executable, "-m", "chatdev", "play", str(folder), *arguments], text=True,
-                          capture_output=True, stdin=subprocess.DEVNULL, check=False)
+    done = run_module("chatdev", "play", str(folder), *arguments)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return str(done.stdout)
 
 
 def test_a_to_do_list_keeps_its_entries_between_starts(todo_list: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_to_do_list_keeps_its_entries_between_starts(todo_list: Path) -> None:
 def test_a_fresh_start_knows_nothing_and_leaves_nothing(todo_list: Path) -> None:
     started(todo_list, "add", "milk")
     fresh = ["play", "--fresh", str(todo_list)]
-    done = subprocess.run([sys.executable, "-m", "chatdev", *fresh, "list"], text=True, capture_output=True, check=True)
+    done = run_module("chatdev", *fresh, "list")
     assert done.stdout == "[] ['list']\n"
     assert started(todo_list, "list") == "['milk'] ['list']\n"
 

@@ -10,8 +10,7 @@ from chatdev import Company
 from chatdev.departments.software import knowledge
 from chatdev.departments.software.request import kind_wanted, language_wanted
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 
 CLI = "Command-line application"
 

@@ -13,8 +13,7 @@ from chatdev.errors import ConfigError, MissingProgram, ToolError
 from chatdev.packages.interpreter import Interpreter
 from chatdev.packages.modules import runtime
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 from tests.support.wheels import PackageIndex, set_pip
 
 pytestmark = pytest.mark.tool

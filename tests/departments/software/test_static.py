@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.departments.software.reading.static import data_errors, undefined_names
-from chatdev.packages.imports import imports, requirements, third_party_names
-from chatdev.packages.known_modules import distributions
+from chatdev.packages.imports import distributions, imports, requirements, third_party_names
 from chatdev.workspace.python_errors import syntax_errors
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.departments.software.cases.sentences import named_buttons, named_routes
-from chatdev.departments.software.drivers.screen import plain_png, png_of_display
-from chatdev.departments.software.drivers.step import Driven, Step, read_steps
+from chatdev.departments.software.drivers.step import Driven, Step, plain_png, png_of_display, read_steps
 from chatdev.departments.software.drivers.texts import is_in, is_same, is_shown
 from chatdev.departments.software.trial.agreed import lacking_buttons
 

@@ -11,10 +11,10 @@ from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.drivers.step import Step
 from chatdev.departments.software.toolchains.project import Project
 from chatdev.departments.software.toolchains.python import PythonToolchain
-from chatdev.departments.software.toolchains.table import TableToolchain
 from chatdev.departments.software.toolchains.toolchain import (
     NoToolchain,
     PageToolchain,
+    TableToolchain,
     build_and_start,
     judge,
     toolchain_of,

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 from tests.departments.software.conftest import Use
 
 pytestmark = pytest.mark.tool

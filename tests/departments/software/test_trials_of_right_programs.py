@@ -9,7 +9,7 @@ import pytest
 from benchmarks.software.trial_cases import STUDY, Subject, subjects, try_program
 from benchmarks.study import ROOT
 from chatdev.departments.software.cases.wording import wording
-from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE
+from chatdev.departments.software.evaluation.srdd import NO_EXAMPLE
 from chatdev.sandbox.kinds import find_sandbox
 
 TRIED = {  # one of each way: arguments, input, a file, files that are written, memory; nothing but a request

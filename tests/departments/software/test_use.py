@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from chatdev.departments.software.cases.case import MOST_STARTS, Start
 from chatdev.departments.software.cases.copied import example_lines, examples, plan_lines, starts_of
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 pytestmark = pytest.mark.tool
 

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 from tests.support.products import CALCULATOR, SERVICE, TODO
 
 Ask = Callable[..., str]

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 
 SERIAL = {
     "plan": {"subtasks": [

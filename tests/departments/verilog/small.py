@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 HEADER = "module TopModule(input clk, input a, input b, output q, output w);\n"
 RIGHT = HEADER + """  reg kept;

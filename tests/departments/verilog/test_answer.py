@@ -10,9 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.verilog.answer import LONGEST, Answer, NoAnswer, broken_rules, normalise, read_answer
+from chatdev.departments.verilog.answer import (
+    LONGEST,
+    Answer,
+    NoAnswer,
+    broken_rules,
+    lint,
+    normalise,
+    outside_names,
+    read_answer,
+)
 from chatdev.departments.verilog.compilation import word_list
-from chatdev.departments.verilog.lint import lint, outside_names
 from chatdev.departments.verilog.simulation import expand_macros
 from chatdev.departments.verilog.target import blank_comments, drop_comments
 from chatdev.sandbox.kinds import find_sandbox

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from benchmarks.verilog.subjects import DATA
-from chatdev.departments.verilog.lint import undriven_signals
+from chatdev.departments.verilog.answer import undriven_signals
 from chatdev.departments.verilog.simulation import reference_as_answer
 from chatdev.departments.verilog.verilogeval import VerilogEval
 from chatdev.errors import MissingProgram

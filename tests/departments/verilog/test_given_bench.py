@@ -9,8 +9,7 @@ import pytest
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 from tests.departments.verilog.small import BENCH, REFERENCE
 
 pytestmark = pytest.mark.tool

@@ -10,8 +10,7 @@ import pytest
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 pytestmark = pytest.mark.tool
 

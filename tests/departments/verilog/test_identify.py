@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from chatdev.departments.verilog.identify import ELEMENTS, Observation, WaveTable, contradictions, observations
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolArgumentsError, ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolArgumentsError, ToolContext, registry
 
 CLOCK = "0101010101010101"
 

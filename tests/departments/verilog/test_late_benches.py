@@ -12,7 +12,7 @@ from benchmarks.verilog.mutants import Mutant
 from benchmarks.verilog.subjects import Subject, verilogeval_subjects
 from chatdev.departments.verilog.answer import Answer
 from chatdev.departments.verilog.bench import HiddenBench
-from chatdev.departments.verilog.first_difference import find_minded
+from chatdev.departments.verilog.equivalence import find_minded
 from chatdev.departments.verilog.simulation import simulate_answer
 from chatdev.isolation import isolate
 from chatdev.sandbox.kinds import find_sandbox

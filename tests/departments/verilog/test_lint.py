@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from benchmarks.verilog.subjects import designs, verilogeval_subjects
+from chatdev.departments.verilog.answer import lint, undriven_signals
 from chatdev.departments.verilog.compilation import Message
-from chatdev.departments.verilog.lint import lint, undriven_signals
 from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.sandbox.kinds import find_sandbox

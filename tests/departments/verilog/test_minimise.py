@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.verilog.minimise import Side, TruthTable, evaluate_rows, minimal_expressions
+from chatdev.departments.verilog.identify import Side, TruthTable, evaluate_rows, minimal_expressions
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolArgumentsError, ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolArgumentsError, ToolContext, registry
 
 GRAY = ["00", "01", "11", "10"]
 NAMES = ["a", "b", "x[3]", "x[1]", "c_1", "E", "I", "q"]

@@ -7,8 +7,8 @@ import re
 from benchmarks.verilog import benches, calls, judge, reports, slips
 from chatdev.cli.app import OWN
 from chatdev.department import load
-from chatdev.departments.verilog import eval_command
-from chatdev.tools.registry import registry
+from chatdev.departments.verilog import verilogeval
+from chatdev.tools.base import registry
 
 PAGE = judge.TABLE.page.read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def test_every_tool_is_explained() -> None:
 
 def test_every_option_that_it_names_is_there() -> None:
     run, evaluate = (load(OWN[name].path, name) for name in ("run", "eval"))
-    commands = [run, eval_command.command, *evaluate.commands.values()]
+    commands = [run, verilogeval.command, *evaluate.commands.values()]
     known = {option for command in commands for parameter in command.params
              for option in (*parameter.opts, *parameter.secondary_opts)}
     text = re.sub(r"<!--.*?-->", "", PAGE)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from chatdev.departments.verilog.plan import Extraction, Plan, Subtask, bare_id, join_loose, parse, repair_plan
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 
 IDS = st.sampled_from(["1", "2", "3", "task 2", "", "x"])
 SUBTASKS = st.builds(Subtask, id=IDS, content=st.integers(min_value=0).map(str), parents=st.lists(IDS, max_size=3))

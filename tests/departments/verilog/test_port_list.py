@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.departments.verilog.port_lines import UNKNOWN, ListedPort
-from chatdev.departments.verilog.port_list import read_ports
+from chatdev.departments.verilog.specification import read_ports
 
 LAYOUTS = {
     "bullets": " - input  clk\n - input d (8 bits)\n - output q [7:0]\n\nThe module delays d.\n",

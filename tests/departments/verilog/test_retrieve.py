@@ -10,8 +10,7 @@ import pytest
 
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolArgumentsError, ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolArgumentsError, ToolContext, registry
 from tests.departments.verilog.graphs import SERIAL, relate
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from chatdev.departments.verilog.answer import lint, outside_names, undriven_signals
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
-from chatdev.departments.verilog.lint import lint, outside_names, undriven_signals
 from chatdev.departments.verilog.specification import port_differences
 from chatdev.departments.verilog.tracing.isolated_trace import find_causes
 from chatdev.departments.verilog.tracing.trace import Past

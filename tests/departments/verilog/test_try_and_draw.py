@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 from tests.departments.verilog.small import BENCH, REFERENCE, RIGHT
 
 pytestmark = pytest.mark.tool

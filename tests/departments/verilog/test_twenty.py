@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from benchmarks.verilog.subjects import DESIGNS, Subject, designs
+from chatdev.departments.verilog.answer import lint, outside_names, undriven_signals
 from chatdev.departments.verilog.bench import add_parameters, read_target
-from chatdev.departments.verilog.lint import lint, outside_names, undriven_signals
 from chatdev.departments.verilog.specification import port_differences
 
 TWENTY = designs()

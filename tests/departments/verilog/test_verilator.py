@@ -14,8 +14,7 @@ from chatdev.departments.verilog.simulators import compile_files
 from chatdev.departments.verilog.target import Target
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext, Verdict
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, Verdict, registry
 from tests.departments.verilog.small import BENCH as USUAL_BENCH
 from tests.departments.verilog.small import REFERENCE as USUAL_REFERENCE
 from tests.departments.verilog.small import RIGHT as USUAL_RIGHT

@@ -23,8 +23,7 @@ from chatdev.departments.verilog.verilogeval import (
     official_pass,
 )
 from chatdev.errors import ConfigError
-from chatdev.evaluation.embedding import LexicalEmbedder
-from chatdev.evaluation.measure import Bench
+from chatdev.evaluation.measure import Bench, LexicalEmbedder
 from chatdev.sandbox.kinds import find_sandbox
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer

@@ -20,8 +20,7 @@ from chatdev.departments.software.evaluation.quality import METRICS, PAPER
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import STATISTICS
 from chatdev.evaluation.plots import draw_differences
-from chatdev.evaluation.reporting.formats import as_csv, as_json, as_text, table_text
-from chatdev.evaluation.reporting.page import as_page
+from chatdev.evaluation.reporting.formats import as_csv, as_json, as_page, as_text, table_text
 from chatdev.evaluation.reporting.study_results import FailedJob, Results, estimate
 
 HOSTILE = "<script>alert('$x^2$')</script>"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.departments.plc.adapters.verifiers import name_variables, strip_line_comments
-from chatdev.departments.plc.proof.properties import Cycle
+from chatdev.departments.plc.proof.outcomes import Cycle
 from chatdev.departments.plc.report.listing import explain_run
 from chatdev.departments.plc.simulation.test_cases import read_case, read_tasks, run_case
 from chatdev.departments.plc.simulation.trace import Columns
@@ -17,8 +17,7 @@ from chatdev.departments.plc.source_check import EntryVariable
 from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
 from chatdev.errors import ToolError
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 from tests.fuzz.readers.plc import DECLARATIONS, ROWS, STATEMENTS, whole
 from tests.fuzz.readers.reader import Reader, is_short, value_in
 

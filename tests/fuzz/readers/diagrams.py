@@ -1,12 +1,16 @@
-"""Readers of block diagrams: the text form of models, their lines, and what an investigator wrote down."""
+"""Readers of block diagrams: the text form of models, their lines, what an investigator wrote down, and what is wanted
+of a simulation."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
+from chatdev.departments.simulink.acceptance import Acceptance, judge
 from chatdev.departments.simulink.checks import check_diagram, check_investigation, read_investigation
 from chatdev.departments.simulink.diagram import Diagram, Wire
 from chatdev.departments.simulink.difference import compare
+from chatdev.departments.simulink.experiment import Experiment, verdict_of
 from chatdev.departments.simulink.wiring_checks import order_wires
 from chatdev.errors import ConfigError
 from tests.fuzz.readers.reader import Reader, value_in
@@ -21,6 +25,13 @@ LINE = ["A/1", "/", " -> ", "->", " -- ", "--", "LConn1", "1", " ", '"', "\\", "
 AGENT = ['{"blocks": [', '{"name": "B№", "type": "Gain"}, ', '{"name": "S", "type": "Sum", "parameters": {"Inputs": ',
          '"+-', '"}}, ', '"A№ -> B№/1", ', '], "connections": [', '"B№/1 -> B0/1", ', '"B0/1 -> B№/1", ',
          '"R№/LConn1 -- R0/LConn1", ', "true", "null", "[", "]", "{", "}", '"', ", ", ": ", "1e400", '"\\ud800"', "Log"]
+WANTED = ["signals: {", "S: {", "A: {", "}", "}, ", ", ", "start: 0.5", "initial: 1", "target: A", "target: 2",
+          "set: {B.G: 1}",
+          *(f"{name}: " for name in ("final", "rise_time", "settling_time", "overshoot", "peak", "min", "crossings",
+                                     "steady_state_error", "trace", "stop", "solver")),
+          "at most 1", "0 to 1", "1 ± 2 %", "{min: 0}", "1e308", "-1e-308", "{times: [1], within: 1}",
+          "{count: 1 to 2, level: ",
+          "{points: [[0, 1], [2, 3]], absolute: 1}", "{csv: 'time,S", "0,1", "', relative: 1}", "\n", "'", "ode45", "№"]
 OTHER = Diagram.parse("model: m\nblocks:\n  A: {type: Gain}\n  B: {type: Goto}\nlines: [A/1 -> B/1]\n", "other")
 
 
@@ -51,8 +62,21 @@ def investigation(text: str) -> None:
     assert all(one.message and one.fix for one in check_investigation(value))
 
 
+def acceptance(text: str) -> None:
+    """What is wanted can be judged, and told in words, whatever it is."""
+    with suppress(ConfigError):
+        wanted = Acceptance.read(text, "wanted.yaml")
+        for values in ((0.0, 0.0, 0.0), (0.0, 1.5, 1.0), (-1e308, 1e308, 0.0), (1.0, float("nan"), float("inf"))):
+            found = Experiment("simulated", 2.0, columns=("S", "A"), times=(0.0, 1.0, 2.0),
+                               values=tuple((value, value) for value in values))
+            judged = judge(wanted, found.results())
+            assert verdict_of(replace(found, judged=judged)).report
+            assert all(one.wanted or one.why == "broken" for one in judged)
+
+
 READERS = {
     "text form of a model": Reader(text_form, TEXT, ("{}", "model: m\nblocks:\n{}", "model: m\nlines:\n{}")),
     "line of a model": Reader(line, LINE, ("{}", "A/1 -> {}", '"{}"/1 -> B/1')),
+    "acceptance": Reader(acceptance, WANTED, ("{}", "signals: {S: {{}}}", "signals: {S: {final: {}}}")),
     "investigation": Reader(investigation, AGENT, ("{}", '{"blocks": [{}]}', '{"connections": [{}]}')),
 }

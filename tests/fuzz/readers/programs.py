@@ -17,8 +17,8 @@ from chatdev.departments.software.toolchains.verdict import Finding as VerdictFi
 from chatdev.departments.software.toolchains.verdict import facts_of, rule_of, verdict
 from chatdev.departments.software.trial.plan import any_command
 from chatdev.errors import UnsafePath
+from chatdev.packages.gateway import wheels_of
 from chatdev.packages.imports import imports, requirements
-from chatdev.packages.index import wheels_of
 from chatdev.sandbox.base import Execution
 from chatdev.workspace.languages import is_startable, language_of, unsupported_languages
 from chatdev.workspace.python_errors import excerpt, last_traceback, stable_text, syntax_errors

@@ -15,27 +15,24 @@ from mcp.types import Tool as Offer
 
 from chatdev.cli.console import first_line, layout_text
 from chatdev.config.load import build_company, load_company
-from chatdev.config.settings import keep_dotenvs, read_dotenv, user_settings
+from chatdev.config.settings import keep_dotenvs, read_dotenv, read_trust, user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
-from chatdev.config.trust_record import read_trust
 from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
 from chatdev.departments.software.evaluation.quality import paper_code_text, paper_completeness
 from chatdev.departments.software.legacy.company_of_1x import import_company
 from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError, ToolError
-from chatdev.evaluation.dialogues import kind_of_issue
-from chatdev.evaluation.embedding import LexicalEmbedder
+from chatdev.evaluation.measure import LexicalEmbedder
+from chatdev.evaluation.plots import kind_of_issue
 from chatdev.journal import read_journal
-from chatdev.llm.adaptations import Adaptations
 from chatdev.llm.base import Message, Request, Sampling, ToolSpec
-from chatdev.llm.completions import StreamCollector, reply_of, server_usage
-from chatdev.llm.event_stream import EventReader
+from chatdev.llm.completions import EventReader, StreamCollector, reply_of, server_usage
 from chatdev.llm.failures import Complaint, Transient, error_message, retry_after_seconds, status_of
+from chatdev.llm.openai_model import Adaptations
 from chatdev.llm.tokens import count_tokens
-from chatdev.mcp.answers import LONGEST_ANSWER, read_offer, read_result
+from chatdev.mcp.servers import LONGEST_ANSWER, read_offer, read_result
 from chatdev.mcp.stdio import read_message
 from chatdev.runner.recorded import RecordedRun
-from chatdev.safe_text import sanitize
-from chatdev.secrets import scrub
+from chatdev.safe_text import sanitize, scrub
 from tests.config.tiny import TINY, TOOLS
 from tests.departments.software.legacy.written_by_hand import CHAIN, write_company
 from tests.fuzz.properties import TOKENS

@@ -12,20 +12,23 @@ from chatdev.llm.base import ToolSpec
 from chatdev.llm.completions import ReplyWatch
 from chatdev.replies import Unreadable, parse_files
 from chatdev.replies.blocks import name_on, read_info
-from chatdev.replies.circles import counts_on, cut_circles, goes_in_circles, never_ends
-from chatdev.replies.elision import elided_line, is_elision
 from chatdev.replies.fences import LEXES, lines_of, open_span, scan
 from chatdev.replies.files import read_around
 from chatdev.replies.forms import parse_solution
-from chatdev.replies.hunks import apply_hunks, extent_at
-from chatdev.replies.languages import holds_only_commands
+from chatdev.replies.hunks import apply_changes, apply_hunks, extent_at, read_changes
+from chatdev.replies.languages import elided_line, holds_only_commands, is_elision
 from chatdev.replies.patch import read_patch
 from chatdev.replies.python.merge import merge
-from chatdev.replies.python.outline import is_part
-from chatdev.replies.python.reader import NotPython, fault, read, read_part
-from chatdev.replies.search_replace import apply_changes, read_changes
-from chatdev.replies.tool_text import ends_with_tool_call, read_tool_call
-from chatdev.replies.utterance import join_continuation
+from chatdev.replies.python.reader import NotPython, fault, is_part, read, read_part
+from chatdev.replies.utterance import (
+    counts_on,
+    cut_circles,
+    ends_with_tool_call,
+    goes_in_circles,
+    join_continuation,
+    never_ends,
+    read_tool_call,
+)
 from chatdev.workspace.python_facts import definitions, functions
 from tests.fuzz.properties import PROGRAM, SOFTWARE, TOKENS, files, markers
 from tests.fuzz.readers.reader import Reader, is_short

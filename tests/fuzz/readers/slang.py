@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from chatdev.departments.verilog.answer import lint, outside_names, undriven_signals
 from chatdev.departments.verilog.design.facts import read_design
-from chatdev.departments.verilog.lint import lint, outside_names, undriven_signals
 from chatdev.errors import ToolError
 from tests.fuzz.readers.reader import Reader
 from tests.fuzz.readers.verilog import VERILOG

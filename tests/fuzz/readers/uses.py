@@ -9,14 +9,20 @@ from pathlib import Path
 
 from chatdev.departments.software.cases.case import MOST_CASES
 from chatdev.departments.software.cases.sentences import named_buttons, named_routes
-from chatdev.departments.software.drivers.screen import plain_png, png_of_display
-from chatdev.departments.software.drivers.step import FOLDER, MOST_STEPS, Step, read_driven, read_steps
+from chatdev.departments.software.drivers.step import (
+    FOLDER,
+    MOST_STEPS,
+    Step,
+    plain_png,
+    png_of_display,
+    read_driven,
+    read_steps,
+)
 from chatdev.departments.software.drivers.texts import best_label, is_in, is_same
 from chatdev.departments.software.trial.agreed import UsedCheck, describe_step, find_faults, read_checks
 from chatdev.departments.software.trial.plan import any_command
 from chatdev.errors import ConfigError
-from chatdev.runner.pictures import read_picture
-from chatdev.runner.raster import read_svg
+from chatdev.runner.raster import read_picture, read_svg
 from chatdev.sandbox.base import Execution
 from tests.fuzz.readers.reader import Reader, is_short, scratch, value_in, write
 

@@ -10,7 +10,7 @@ from chatdev.departments.verilog.answer import Answer, NoAnswer, broken_rules, n
 from chatdev.departments.verilog.bench import HiddenBench, dump_everything
 from chatdev.departments.verilog.bench_report import BenchReport
 from chatdev.departments.verilog.design.records import Part, Trigger
-from chatdev.departments.verilog.first_difference import SeenDifferences
+from chatdev.departments.verilog.equivalence import SeenDifferences
 from chatdev.departments.verilog.identify import ELEMENTS, WaveTable, contradictions, observations
 from chatdev.departments.verilog.plan import (
     Extraction,

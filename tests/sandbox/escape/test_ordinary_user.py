@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.sandbox import bubblewrap, cgroup
+from chatdev.sandbox import bubblewrap, watch
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.sandbox.bubblewrap import Bubblewrap
 from tests.sandbox.conftest import NOBODY, PYTHON, as_user
@@ -59,7 +59,7 @@ def run_as_user(scratch: Path, files: dict[str, str], limits: ProcessLimits) -> 
         shutil.chown(result, NOBODY)
 
     def run() -> None:
-        for known in (bubblewrap.is_root, bubblewrap.why_not, cgroup.parent):
+        for known in (bubblewrap.is_root, bubblewrap.why_not, watch.parent):
             known.cache_clear()
         done = Bubblewrap().run(SandboxJob([PYTHON, "main.py"], box, limits))
         result.write_text(json.dumps({name: getattr(done, name) for name in Execution.__slots__}))

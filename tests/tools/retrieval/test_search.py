@@ -11,8 +11,7 @@ import pytest
 from chatdev.errors import ModelUnavailable, ToolError
 from chatdev.paths import bundled_folder, data_dir
 from chatdev.sandbox.kinds import Unconfined
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 from chatdev.tools.retrieval.search import RETRIEVERS, CaseBase, Passage, fuse
 
 A, B, C = (Passage(name, name) for name in "ABC")

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from chatdev.departments.plc.proof.properties import ASSERTION, RUN_TIME, UNREADABLE, Opinion, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, UNREADABLE, Opinion, Property
+from chatdev.departments.plc.proof.properties import ASSERTION
 from chatdev.departments.plc.source_check import SourceProof
 from chatdev.departments.plc.st.core import Span
 from chatdev.departments.plc.st.diagnostics import Diagnostic

@@ -13,19 +13,8 @@ from typing import Any
 import z3
 
 from chatdev.departments.plc.proof.invariants import LoopFacts, find_invariants
-from chatdev.departments.plc.proof.properties import (
-    ASSERTION,
-    MONITORS,
-    PATTERNS,
-    RUN_TIME,
-    Cycle,
-    Limits,
-    Outcome,
-    Property,
-    PropertyError,
-    Step,
-    read_conditions,
-)
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Limits, Outcome, Property
+from chatdev.departments.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, Step, read_conditions
 from chatdev.departments.plc.proof.search import Budget, Found, Symbols, System, cut, search
 from chatdev.departments.plc.proof.symbolic_scan import TooLong
 from chatdev.departments.plc.proof.symbolic_values import GAP, TooLarge, entry_variables, nest, values_of

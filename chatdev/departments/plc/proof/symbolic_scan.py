@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import z3
 
-from chatdev.departments.plc.proof.properties import ENDS_RUN
+from chatdev.departments.plc.proof.outcomes import ENDS_RUN
 from chatdev.departments.plc.proof.symbolic_values import (
     TURNS,
     Carried,

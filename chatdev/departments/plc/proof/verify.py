@@ -19,21 +19,12 @@ from chatdev.departments.plc.proof.checks import (
     model_of,
     rules_of,
 )
-from chatdev.departments.plc.proof.properties import (
-    ENDS_RUN,
-    RUN_TIME,
-    UNREADABLE,
-    Limits,
-    Outcome,
-    Property,
-    PropertyError,
-    Step,
-)
+from chatdev.departments.plc.proof.outcomes import ENDS_RUN, RUN_TIME, UNREADABLE, Limits, Outcome, Property
+from chatdev.departments.plc.proof.properties import PropertyError, Step
 from chatdev.departments.plc.proof.search import Budget
 from chatdev.departments.plc.proof.terms import BOOL, Inexpressible, lift, negate
 from chatdev.departments.plc.st.core import IEC, Dialect
-from chatdev.isolation.codec import encode
-from chatdev.isolation.isolate import isolate
+from chatdev.isolation.isolate import encode, isolate
 from chatdev.isolation.parent import Reader, ReadingLimits
 
 MEMORY = 2 << 30

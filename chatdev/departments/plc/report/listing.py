@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Cycle, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Outcome, Property
 from chatdev.departments.plc.source_check import EntryVariable, SourceProof
 from chatdev.departments.plc.st.core import Section
 from chatdev.paths import bundled_table
@@ -21,23 +21,27 @@ _SECTIONS = {"input": "input", "in_out": "in-out", "output": "output"}
 _SAME = "·"
 
 
-def list_verdicts(proof: SourceProof) -> str:
+LineName = Callable[[int], str]
+"""What a line of the text is called: its number, or that in the file where it stands."""
+
+
+def list_verdicts(proof: SourceProof, name_line: LineName = str) -> str:
     """A table with a line for each property: number, verdict, k, seconds, what is asked; below it, what else is to be
     known."""
     is_shared = any(one.opinion for one in proof.outcomes)
     rows = [["", "verdict", *(["second opinion"] if is_shared else []), "k", "seconds", "property"]]
     rows += [[str(number), one.verdict, *([_show_opinion(one)] if is_shared else []), str(one.k), f"{one.seconds:.2f}",
-              describe_property(one.asked)] for number, one in enumerate(proof.outcomes, 1)]
+              describe_property(one.asked, name_line)] for number, one in enumerate(proof.outcomes, 1)]
     notes = [f"{number}: {note}" for number, one in enumerate(proof.outcomes, 1) for note in _notes(one)]
     return show_safely("\n".join([*_align(rows, last_is_free=True), *([""] if notes else []), *notes]))
 
 
-def list_explanation(number: int, outcome: Outcome, proof: SourceProof) -> str:
+def list_explanation(number: int, outcome: Outcome, proof: SourceProof, name_line: LineName = str) -> str:
     """The run that an outcome shows: its cycles with what changed in each, then the source with what ran in each."""
     run = explain_run(outcome.cycles, proof.source, proof.check.variables)
-    head = f"{number}: {outcome.verdict}  {describe_property(outcome.asked)}"
+    head = f"{number}: {outcome.verdict}  {describe_property(outcome.asked, name_line)}"
     return show_safely("\n".join([head, *([f"   {outcome.asked.description}"] if outcome.asked.description else []),
-                                  "", *_cycle_table(run), "", *_marked_source(run)]))
+                                  "", *_cycle_table(run), "", *_marked_source(run, name_line)]))
 
 
 def _show_opinion(outcome: Outcome) -> str:
@@ -88,16 +92,18 @@ def _split(columns: Sequence[Sequence[str]], room: int) -> Iterator[list[Sequenc
         yield block
 
 
-def _marked_source(run: Explanation) -> Iterator[str]:
+def _marked_source(run: Explanation, name_line: LineName) -> Iterator[str]:
     """The lines that ran with a mark for each cycle."""
     cycles = len(run.milliseconds)
+    names = {line.number: name_line(line.number) for line in run.lines}
+    width = max([4, *map(len, names.values())])
     yield f"lines that ran in cycles 1 to {cycles}:" if cycles > 1 else "lines that ran:"
     before = None
     for line in run.lines:
         if before is not None and line.number > before + 1:
             yield f"{'':{cycles}}    …"
         before = line.number
-        yield f"{''.join('#' if one else '.' for one in line.ran)} {line.number:4} {line.text}".rstrip()
+        yield f"{''.join('#' if one else '.' for one in line.ran)} {names[line.number]:>{width}} {line.text}".rstrip()
 
 
 def _align(rows: Sequence[Sequence[str]], *, last_is_free: bool = False) -> Iterator[str]:
@@ -114,14 +120,14 @@ _INSTANCE = re.compile(r"(?<![\w.])instance\.", re.IGNORECASE)  # PLCverif's nam
 _GOALS = ("pattern-reachability", "pattern-repeatability")
 
 
-def describe_property(asked: Property) -> str:
+def describe_property(asked: Property, name_line: LineName = str) -> str:
     """What is asked, in a clause: `never: Red AND Green`, `line 8: no division by zero`."""
     if asked.pattern != RUN_TIME:
         plain = [_INSTANCE.sub("", text) for text in asked.parameters]
         return _render(_phrases()["patterns"][asked.pattern], p=plain)
     faults = _phrases()["faults"]
     kind, place, *_ = asked.parameters
-    return _render(faults.get(kind, faults["other"]), p=asked.parameters, line=place.partition(":")[0])
+    return _render(faults.get(kind, faults["other"]), p=asked.parameters, line=name_line(int(place.partition(":")[0])))
 
 
 def describe_verdict(outcome: Outcome) -> str:

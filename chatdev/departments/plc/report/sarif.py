@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome, Verdict
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome, Verdict
 from chatdev.departments.plc.report.listing import (
     describe_contradiction,
     describe_opinion,
@@ -32,9 +32,12 @@ def check_sarif(checks: Mapping[Path, SourceCheck]) -> dict[str, Any]:
     return _log(result for file, check in checks.items() for result in _diagnostics(file, check))
 
 
-def proof_sarif(file: Path, proof: SourceProof) -> dict[str, Any]:
-    """The diagnostics and the verdicts on a file; a property that names no place stands at the first line."""
-    return _log([*_diagnostics(file, proof.check), *(_verdict(file, one) for one in proof.outcomes)])
+def proof_sarif(checks: Mapping[Path, SourceCheck], proof: SourceProof, locate: Callable[[Span], tuple[Path, Span]]
+                ) -> dict[str, Any]:
+    """The diagnostics of files and the verdicts on their program; `locate` says where a place of the program's text
+    stands. A property that names no place stands at the first line."""
+    return _log([*(result for file, check in checks.items() for result in _diagnostics(file, check)),
+                 *(_verdict(one, locate) for one in proof.outcomes)])
 
 
 def _log(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -52,12 +55,13 @@ def _diagnostics(file: Path, check: SourceCheck) -> Iterator[dict[str, Any]]:
         yield _result(one.code, ("fail", level), text, file, one.span) | _fixes(file, one.fix)
 
 
-def _verdict(file: Path, outcome: Outcome) -> dict[str, Any]:
+def _verdict(outcome: Outcome, locate: Callable[[Span], tuple[Path, Span]]) -> dict[str, Any]:
     asked, span, rule = outcome.asked, Span(1, 1, 1, 1), outcome.asked.pattern
     if asked.pattern == RUN_TIME:
         rule, place = asked.parameters[:2]
         line, _, column = place.partition(":")
         span = Span(int(line), int(column or 1))
+    file, span = locate(span)
     parts = [f"{outcome.verdict}: {describe_property(asked)}", asked.description, describe_verdict(outcome),
              outcome.reason, describe_vacuity(outcome), describe_opinion(outcome), describe_contradiction(outcome)]
     kind = ("review", "none") if outcome.is_contradicted else _VERDICTS[outcome.verdict]

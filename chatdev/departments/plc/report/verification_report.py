@@ -13,7 +13,7 @@ from typing import Literal
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Outcome
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome
 from chatdev.departments.plc.report.listing import (
     Explanation,
     describe_contradiction,
@@ -52,7 +52,7 @@ class ReportedProperty:
 def write_report(proof: SourceProof, form: Literal["html", "md"], *, title: str, requirement: str = "",
                  picture: str = "") -> str:
     """The report on a proof. `title` names the program, as its file does; `requirement` is what was asked for;
-    `picture` is the SVG text of a run (`run_plot.py`), which Markdown leaves out."""
+    `picture` is the SVG text of a run (see `plot_run`), which Markdown leaves out."""
     numbered = [_report(number, one, proof) for number, one in enumerate(proof.outcomes, 1)]
     return _environment(form).get_template(f"report.{form}.j2").render(
         title=title, requirement=requirement.strip(), proof=proof, properties=numbered, version=__version__,

@@ -14,7 +14,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from chatdev.departments.plc.simulation.layout import FieldTypes, all_variables, walk
@@ -172,22 +172,69 @@ class Replay:
 
 
 def read_trace(text: str, program: core.Program) -> Trace:
-    """The trace in a CSV text with a line of names; commas or semicolons separate. Raises WrongTrace."""
-    head = text.lstrip("\ufeff").partition("\n")[0]
-    separator = ";" if ";" in head and "," not in head else ","
-    table = csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=separator, strict=True)
+    """The trace in a CSV text with a line of names, as spreadsheets and recorders write it: commas, semicolons or tabs
+    separate (behind the latter two a comma may be a decimal one), and a column of times (`time`, `t [ms]`, …) that is
+    no variable says how long after the scan before each comes. Raises WrongTrace."""
+    text = text.lstrip("\ufeff")
+    head = text.partition("\n")[0]
+    separator = next((sign for sign in ";\t" if sign in head), ",")
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         names = next(table, [])
-        columns = _read_columns(names, program)
+        clock = _find_clock(names, program)
+        columns = _read_columns(names, program, clock)
         rows: list[tuple[core.Value, ...]] = []
         for cells in table:
             if len(rows) == MOST_ROWS:
                 raise WrongTrace(f"line {table.line_num}: a trace has at most {MOST_ROWS} rows")
             if len(cells) > 1 or any(cell.strip() for cell in cells):  # an empty line is none, a row of empty cells is
+                cells = [_DECIMAL.sub(".", cell) for cell in cells] if separator != "," else cells
+                cells = clock.read(cells, table.line_num) if clock else cells
                 rows.append(_read_row(cells, columns, table.line_num))
     except csv.Error as error:
         raise WrongTrace(f"line {table.line_num}: this is no CSV: {error}") from error
-    return Trace(columns, tuple(rows))
+    return Trace(columns, tuple(clock.fill(rows) if clock else rows))
+
+
+_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
+_CLOCK = re.compile(r"(?:time|t|zeit|timestamp)(?:[ _]*[(\[]?(ms|s|us|µs)[)\]]?)?", re.IGNORECASE)
+_PER_MS = {"us": 1000.0, "µs": 1000.0, "ms": 1.0, "s": 0.001}
+
+
+class _Clock:
+    """The column of times of a recording, in seconds where its head says no unit; what it holds becomes the time of
+    each scan, in whole milliseconds."""
+
+    def __init__(self, index: int, name: str, unit: str) -> None:
+        self.index, self._name, self._per_ms = index, name, _PER_MS[unit.lower() or "s"]
+        self._times: list[float] = []
+
+    def read(self, cells: list[str], line: int) -> list[str]:
+        """Take the time of a row; its cells with nothing there. Raises WrongTrace where time does not go on."""
+        text = cells[self.index].strip() if self.index < len(cells) else ""
+        try:
+            now = float(text) / self._per_ms
+        except ValueError:
+            raise WrongTrace(f"line {line}: {self._name} has {text!r:.80}; write a number") from None
+        if not math.isfinite(now) or (self._times and now <= self._times[-1]):
+            raise WrongTrace(f"line {line}: {self._name} is {text}, and does not go on from the row before")
+        self._times.append(now)
+        return [*cells[:self.index], "", *cells[self.index + 1:]]
+
+    def fill(self, rows: Sequence[tuple[core.Value, ...]]) -> Iterator[tuple[core.Value, ...]]:
+        """The rows with the time of each scan; the first is as long as the second, and none is shorter than 1 ms."""
+        ends = [round(now - self._times[0]) for now in self._times]
+        steps = [end - begin for begin, end in pairwise(ends)]
+        for row, step in zip(rows, [*steps[:1], *steps] if steps else [None] * len(rows), strict=True):
+            yield (*row[:self.index], None if step is None else max(1, step), *row[self.index + 1:])
+
+
+def _find_clock(names: Sequence[str], program: core.Program) -> _Clock | None:
+    known = {variable.name for variable in all_variables(program, program.entry)}
+    for index, name in enumerate(names):
+        if (found := _CLOCK.fullmatch(name.strip())) and name.strip().lower() not in known:
+            return _Clock(index, name.strip(), found[1] or "")
+    return None
 
 
 def write_trace(trace: Trace) -> str:
@@ -235,16 +282,17 @@ def is_close(expected: core.Value, seen: core.Value) -> bool:
     return bool(expected == seen)
 
 
-def _read_columns(names: Sequence[str], program: core.Program) -> tuple[Column, ...]:
+def _read_columns(names: Sequence[str], program: core.Program, clock: _Clock | None) -> tuple[Column, ...]:
     if not names:
         raise WrongTrace("line 1: the trace is empty; its first line names variables of the program")
     if len(names) > MOST_COLUMNS:
         raise WrongTrace(f"line 1: {len(names)} columns; a trace has at most {MOST_COLUMNS}")
     found: dict[tuple[str, tuple[str | int, ...]], Column] = {}
     known = Columns(program)
-    for name in names:
+    for index, name in enumerate(names):
+        is_time = name.strip().upper() == CYCLE or (clock is not None and clock.index == index)
         try:
-            column = _CYCLE if name.strip().upper() == CYCLE else known.find(name)
+            column = _CYCLE if is_time else known.find(name)
         except WrongValue as error:
             raise WrongTrace(f"line 1: {error}") from error
         if found.setdefault((column.root, column.steps), column) is not column:

@@ -310,7 +310,8 @@ class Dialect:
     """`iec` is IEC 61131-3 in its third edition; the others differ where docs/plc.md says so. A MOD by 0 is a run-time
     fault, or `zero`. `defines` are the names that `{IF defined (NAME)}` finds; upper and lower case are the same. With
     `allows_missing` the names of libraries that are not there are gaps, and no errors. `namespaces` are the names of
-    lists of global variables and of libraries, which may stand before a name with a dot.
+    lists of global variables and of libraries, which may stand before a name with a dot; `stubs` are units whose body
+    is not there, as it is drawn.
 
     Raises ValueError for a name that is none."""
 
@@ -319,6 +320,7 @@ class Dialect:
     defines: tuple[str, ...] = ()
     allows_missing: bool = False
     namespaces: tuple[str, ...] = ()
+    stubs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in self.defines:

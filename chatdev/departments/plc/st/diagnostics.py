@@ -6,7 +6,9 @@ The sentences are data beside this module (`messages.yaml`), one for each code.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -65,39 +67,79 @@ class TooManyErrors(Exception):
     """The source has more errors than are worth a look, or one behind which nothing can be read."""
 
 
-class Findings:
-    """The diagnostics of one reading."""
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """From line `start` of the text on stands what a file has from its own line `line` on."""
 
-    def __init__(self) -> None:
+    start: int
+    file: str
+    line: int
+
+
+class Findings:
+    """The diagnostics of one reading. `places` say what of the text stands in which file, where there are several:
+    each may have as many errors as one alone."""
+
+    def __init__(self, places: Sequence[FilePlace] = ()) -> None:
+        self._places = places
+        self._errors_of = Counter[str]()
         self.cut = False
         """Whether the text was read up to some place only, so that names may be missing."""
         self._found: dict[tuple[int, int, str], Diagnostic] = {}
         self._unreadable: set[int] = set()
-        self._errors = 0
+        self._errors = self._kept_errors = self._gaps = 0
 
     def report(self, code: str, span: Span, fix: Fix | None = None, /, **facts: Any) -> None:
         """Add the finding `code`; the facts go into its sentence. The same one at the same place counts once."""
-        if span.line in self._unreadable:
-            return
         row = messages()[code]
         severity: Severity = "warning" if row.get("warning") else "gap" if row.get("gap") else "error"
         place = (span.line, span.column, code)
         if severity == "gap":
             place = (0, 0, f"{code} {facts}")  # one of a kind is enough
-        if place in self._found or (severity != "error" and len(self._found) - self._errors == MOST_WARNINGS):
+        if span.line in self._unreadable or place in self._found or not self._is_room(severity, span.line):
             return
-        if severity == "error":
-            if self._errors == MOST_ERRORS:
-                raise TooManyErrors
-            self._errors += 1
+        if self._places:
+            facts = self._name_line(facts, span.line)
         self._found[place] = Diagnostic(severity, code, _render(row["says"], facts), span,
                                         _render(row.get("hint", ""), facts), fix)
         if row.get("last"):
             raise TooManyErrors
 
+    def _is_room(self, severity: Severity, line: int) -> bool:
+        """Whether one more is noted. Raises TooManyErrors for a text of one file that has enough."""
+        if severity != "error":
+            self._gaps += severity == "gap"
+            return severity == "gap" or len(self._found) - self._kept_errors - self._gaps < MOST_WARNINGS
+        if not self._places and self._errors == MOST_ERRORS:
+            raise TooManyErrors
+        self._errors += 1
+        file = self._place_of(line).file if self._places else ""
+        self._errors_of[file] += 1
+        if self._errors_of[file] > MOST_ERRORS:
+            return False
+        self._kept_errors += 1
+        return True
+
+    def _name_line(self, facts: Mapping[str, Any], here: int) -> dict[str, Any]:
+        """The facts with a line of the text as that of its file, which is named if it is not that of line `here`."""
+        line = facts.get("line")
+        if not isinstance(line, int) or not line:
+            return dict(facts)
+        there = self._place_of(line)
+        own = there.line + line - there.start
+        return {**facts, "line": own if there.file == self._place_of(here).file else f"{own} of {there.file}"}
+
+    def _place_of(self, line: int) -> FilePlace:
+        return self._places[max(0, bisect_right(self._places, line, key=lambda one: one.start) - 1)]
+
     def spoil(self, line: int) -> None:
         """Report nothing else of this line: it has something that cannot be read."""
         self._unreadable.add(line)
+
+    @property
+    def files(self) -> int:
+        """Of how many files the text is, at most; 0 for one that is no file's."""
+        return len(self._places)
 
     @property
     def failed(self) -> bool:

@@ -19,7 +19,7 @@ def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[s
                      is_standard: bool = False, dialect: Dialect = IEC, entry: str | None = None) -> World:
     """All routines of a source, and of the `standard` ones those that it uses. What has no meaning is reported."""
     world = World(findings, dialect, standard=standard, broken=source.broken)
-    world.namespaces = _NAMESPACES | {one.lower() for one in dialect.namespaces}
+    world.namespaces = _NAMESPACES | source.namespaces | {one.lower() for one in dialect.namespaces}
     units = Units(world, source.units, is_standard)
     types = Types(world, source.types, units.find_block, units.block_names(), units.interface_names(), units.open)
     units.types = types

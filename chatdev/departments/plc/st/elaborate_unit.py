@@ -8,6 +8,7 @@ from typing import Literal
 
 from chatdev.departments.plc.st.core import (
     Array,
+    Assign,
     Field,
     Forget,
     Invoke,
@@ -17,6 +18,7 @@ from chatdev.departments.plc.st.core import (
     Span,
     Statement,
     Type,
+    Unknown,
     Value,
     Variable,
     initial_value,
@@ -188,6 +190,8 @@ class Units:
             statements = (Forget("dynamic dispatch", unit.span),)
         elif (jump := _find_jump(unit.body)) is not None:
             statements = (Forget(jump.what, jump.span),)
+        elif not body.owner and unit.name.key in {one.lower() for one in world.dialect.stubs}:
+            statements = _lose_all(unit, signature, scope)
         else:
             statements = prologue + elaborate_statements(unit.body, scope)
         used = scope.used_members.values()
@@ -511,6 +515,17 @@ def _find_jump(steps: Sequence[Step]) -> Foreign | None:
             if (found := _find_jump(part)) is not None:
                 return found
     return None
+
+
+def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
+    """What a body that is not there may do: give any value to its own variables and to global ones."""
+    why = f"the body of {unit.name.text}, which is not there"
+    scope.report("gap-body", unit.name.span, name=unit.name.text)
+    own = [one for one in signature.variables if one.section not in ("constant", "input")]
+    shared = [one for one in scope.world.globals.values() if one.section != "constant"]
+    scope.used_globals.update(one.name for one in shared)
+    return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
+                 for one in (*own, *shared) if not is_opaque(one.type))
 
 
 def _bound_widely(type_: Type) -> Type:

@@ -63,7 +63,8 @@ def parse_source(source: str, findings: Findings, defines: Iterable[str] = ()) -
     reader = _Reader(Cursor(split_tokens(source, findings, defines=defines), findings))
     reader.read()
     cursor = reader.cursor
-    return SourceFile(reader.types, reader.variables, reader.units, cursor.broken or findings.cut, reader.tasks)
+    return SourceFile(reader.types, reader.variables, reader.units, cursor.broken or findings.cut, reader.tasks,
+                      frozenset(reader.namespaces))
 
 
 class _Reader:
@@ -75,6 +76,7 @@ class _Reader:
         self.variables: list[Declaration] = []
         self.units: list[Unit] = []
         self.tasks: list[Task] = []
+        self.namespaces: set[str] = set()
         self._intervals: dict[str, Node] = {}
         self._owner = ""
 
@@ -124,6 +126,8 @@ class _Reader:
         name = _parse_dotted(self.cursor)
         if key == "actions":
             self._owner = name.key
+        elif key == "namespace":
+            self.namespaces.add(name.key)
         self.cursor.accept(";")
 
     def _read_members(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,7 @@ from chatdev.departments.plc.st.core import (
     Type,
     Unknown,
 )
-from chatdev.departments.plc.st.diagnostics import Diagnostic, Findings, TooManyErrors
+from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Findings, TooManyErrors
 from chatdev.departments.plc.st.elaborate_expression import elaborate_as
 from chatdev.departments.plc.st.elaborate_source import elaborate_source, make_program
 from chatdev.departments.plc.st.functions import BOOL
@@ -31,6 +31,7 @@ from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, World
 from chatdev.departments.plc.st.tokens import Cursor, SyntaxStop, Token, split_tokens
 
 MOST_CHARACTERS = 1_000_000
+"""Of one file."""
 _START = Span(1, 1, 1, 1)
 
 
@@ -64,11 +65,13 @@ class Condition:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC, needs_entry: bool = True) -> Reading:
+def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = (),
+                 needs_entry: bool = True) -> Reading:
     """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is that
     of the first TASK, the PROGRAM, else the last function block that no other one uses. A source of functions, types
-    and global variables has none: with `needs_entry` that is an error, else a library without a program."""
-    findings = Findings()
+    and global variables has none: with `needs_entry` that is an error, else a library without a program. `places` are
+    those of several files that the source is joined of."""
+    findings = Findings(places)
     program = None
     contents: dict[str, int] = {}
     with suppress(TooManyErrors), _without_collection():
@@ -115,7 +118,7 @@ def _without_collection() -> Iterator[None]:
 
 def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings, needs_entry: bool,
           contents: dict[str, int]) -> Program | None:
-    if len(source) > MOST_CHARACTERS:
+    if len(source) > MOST_CHARACTERS * max(1, findings.files):
         findings.report("too-long", _START, found=len(source), most=MOST_CHARACTERS)
         return None
     if not source.strip():

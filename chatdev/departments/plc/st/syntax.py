@@ -321,3 +321,4 @@ class SourceFile:
     units: Sequence[Unit] = field(default_factory=list)
     broken: bool = False
     tasks: Sequence[Task] = field(default_factory=list)
+    namespaces: frozenset[str] = frozenset()

@@ -25,6 +25,8 @@ _WORDS = """
     VAR_STAT VAR_TEMP WHILE XOR
 """
 KEYWORDS = frozenset(_WORDS.split())
+_OTHER_WORDS = {"FUNCTIONBLOCK": "FUNCTION_BLOCK"}
+"""Words that CODESYS 2.3 writes for others."""
 _PATTERN = re.compile(r"""(?:
     (?P<space>\s++)
   | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]+" | \#"[^"\n]+")
@@ -116,6 +118,7 @@ def _end(tokens: list[Token], first: Token) -> Token:
 
 def _name(text: str, line: int, column: int, findings: Findings) -> Token:
     upper = text.upper()
+    upper = _OTHER_WORDS.get(upper, upper)
     if upper in KEYWORDS:
         return Token("keyword", upper, text, line, column)
     if len(text) > MOST_NAME:

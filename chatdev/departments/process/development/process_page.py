@@ -14,9 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from chatdev.departments.process.conformance import measure_quality
-from chatdev.departments.process.flow_graph import draw_flow, draw_picture
 from chatdev.departments.process.inductive_miner import mine
-from chatdev.departments.process.instances import format_instance
 from chatdev.departments.process.pool import (
     STRATEGIES,
     InstanceOutcome,
@@ -26,13 +24,14 @@ from chatdev.departments.process.pool import (
     count_instances,
     count_outcomes,
     filter_entries,
+    format_instance,
     measure_diversity,
 )
 from chatdev.departments.process.process_company import ProcessCompany
-from chatdev.departments.process.process_tree import Instance, describe, measure_size
+from chatdev.departments.process.process_tree import Instance, describe, draw_flow, draw_picture, measure_size
 from chatdev.errors import MissingProgram
 from chatdev.evaluation.plots import COLOURS, INK, drawing
-from chatdev.evaluation.reporting import page
+from chatdev.evaluation.reporting import formats
 from chatdev.evaluation.reporting.formats import format_interval
 from chatdev.evaluation.reporting.study_results import estimate
 
@@ -43,7 +42,7 @@ _ALL = "all"
 
 def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float) -> str:
     """The page. Raises MissingProgram without matplotlib."""
-    folders = [Path(__file__).parent, Path(page.__file__).parent]
+    folders = [Path(__file__).parent, Path(formats.__file__).parent]
     environment = Environment(loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
     entries, default = count_outcomes(outcomes), company.default

@@ -47,6 +47,18 @@ def parameter_text(name: str, value: Any) -> str:
     raise NOT_A_TEXT.about(what=what, given=_brief(value), fix="a text in quotation marks")
 
 
+def value_text(value: Any) -> str:
+    """A number, text or array as an expression of MATLAB."""
+    if isinstance(value, str):
+        return "'{}'".format(value.replace("'", "''"))
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{'; '.join(value_text(row)[1:-1] if isinstance(row, list) else '' for row in value)}]" if any(
+            isinstance(row, list) for row in value) else f"[{' '.join(map(value_text, value))}]"
+    return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+
 def pairs_of(function: str, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """Parameters, each with its value."""
     if len(values) % 2:

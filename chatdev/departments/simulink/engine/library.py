@@ -14,7 +14,8 @@ BUILT_IN = "built-in/"
 _COMMON = ("Name", "Position", "Orientation", "ShowName", "NamePlacement", "BackgroundColor", "ForegroundColor",
            "Tag", "Description", "SampleTime", "OutDataTypeStr", "Priority", "HideAutomaticName", "FontSize",
            "Commented", "BlockMirror", "BlockRotation", "AttributesFormatString", "UserData", "Selected",
-           "ZeroCross", "SaturateOnIntegerOverflow", "OutMin", "OutMax", "RndMeth", "LockScale")
+           "ZeroCross", "SaturateOnIntegerOverflow", "OutMin", "OutMax", "RndMeth", "LockScale", "Mask",
+           "MaskInitialization")
 """Parameters that all or many blocks have."""
 
 
@@ -159,7 +160,7 @@ NO_PAIRS = Notice("{function} takes parameters in pairs of name and value; '{nam
 BAD_POSITION = Notice("The position of '{block}' is [left top right bottom] with left < right and top < bottom, as "
                       "matlab.double([30, 30, 60, 60]) or '[30 30 60 60]'; given: {given}")
 TOO_FEW = Notice("{function} needs more arguments: {wanted}")
-NO_SUBSYSTEM = Notice("'{path}' is inside of another block; without MATLAB only models of one level are built")
+NO_SUBSYSTEM = Notice("'{path}' is a {kind}, and has no blocks inside; take a Subsystem")
 POINTS = Notice("add_line by points is not possible without MATLAB; write add_line('{model}', 'A/1', 'B/1')")
 NOT_EVALUATED = Notice("{statement}: without MATLAB, eval takes assignments of numbers and texts, and calls")
 TOO_LARGE = Notice("More than {most} {things} are not built here")

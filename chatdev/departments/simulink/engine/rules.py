@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from chatdev.departments.simulink.engine.library import (
     BAD_BLOCK_NAME,
     BLOCK_EXISTS,
+    BUILT_IN,
     DESTINATION_TAKEN,
     DOMAINS_DIFFER,
     NETS_DIFFER,
@@ -26,6 +27,7 @@ from chatdev.departments.simulink.engine.library import (
     NO_PORT_SAID,
     NO_REFERENCE,
     NO_SOLVER,
+    NO_SUBSYSTEM,
     ONE_PORT,
     PORTS_THERE,
     RULES_BROKEN,
@@ -38,13 +40,15 @@ from chatdev.departments.simulink.engine.library import (
     PortKey,
     one_line,
 )
-from chatdev.departments.simulink.ports import BlockPort, is_physical_name
+from chatdev.departments.simulink.ports import CONTROLS, BlockPort, is_physical_name
 
-MOST_BLOCKS, MOST_LINES, MOST_PORTS = 10_000, 40_000, 200_000
+MOST_BLOCKS, MOST_LINES, MOST_PORTS, MOST_LEVELS = 10_000, 40_000, 200_000, 30
+PORT_BLOCKS = ("Inport", "Outport", "PMIOPort")
+"""What files call the blocks that are numbered ports of the system that they lie in."""
 LONGEST_NAME = 1000
 _ANY = "any"
 _LONGEST_NUMBER = 9  # digits at the end of a name that are counted on
-_NAMED_SIGNALS = ("Enable", "Trigger", "State", "Ifaction", "Reset")
+_NAMED_SIGNALS = ("enable", "trigger", "state", "ifaction", "reset")
 
 
 class Socket(NamedTuple):
@@ -64,14 +68,21 @@ class Socket(NamedTuple):
 
 
 class PlacedBlock:
-    """A block of the model; `ports` are those at its parameters."""
+    """A block of the model, perhaps with a system inside; `title` is its name with the line breaks it was given."""
 
-    __slots__ = ("handle", "kind", "parameters", "ports", "position")
+    __slots__ = ("handle", "kind", "own_ports", "parameters", "position", "system", "title")
 
-    def __init__(self, kind: LibraryBlock, parameters: dict[str, str], ports: dict[PortKey, BlockPort]) -> None:
-        self.kind, self.parameters, self.ports = kind, parameters, ports
+    def __init__(self, kind: LibraryBlock, title: str, parameters: dict[str, str],
+                 ports: dict[PortKey, BlockPort]) -> None:
+        self.kind, self.title, self.parameters, self.own_ports = kind, title, parameters, ports
         self.position: tuple[int, ...] | None = None
+        self.system: BlockDiagram | None = None
         self.handle = 0.0
+
+    @property
+    def ports(self) -> dict[PortKey, BlockPort]:
+        """Those at its parameters, or those that its system makes."""
+        return self.own_ports if self.system is None else self.system.outer_ports()
 
 
 class Nets:
@@ -108,13 +119,17 @@ class Nets:
 
 
 class BlockDiagram:
-    """A model of one level. Raises BuildRefused for what the rules forbid."""
+    """A model, or the system in a block, whose name is a path. Raises BuildRefused for what the rules forbid."""
 
-    def __init__(self, name: str, library: Library, *, strict: bool = True) -> None:
-        self.name, self.library, self.strict = name, library, strict
+    def __init__(self, name: str, library: Library, *, strict: bool = True, level: int = 1) -> None:
+        self.name, self.library, self.strict, self.level = name, library, strict, level
+        if level > MOST_LEVELS:
+            raise TOO_LARGE.about(most=MOST_LEVELS, things="levels of subsystems")
         self.blocks: dict[str, PlacedBlock] = {}
         self.lines: dict[tuple[Socket, Socket], None] = {}
         self.settings: dict[str, str] = {}
+        self.variables: dict[str, str] = {}
+        self._outer: dict[PortKey, BlockPort] | None = None
         self._sources: dict[Socket, Socket] = {}
         self._nets = Nets()
         self._numbers: dict[str, int] = {}
@@ -133,15 +148,21 @@ class BlockDiagram:
 
     def add_block(self, kind: LibraryBlock, name: str, parameters: dict[str, str], *, unique: bool = False) -> str:
         """Put a block in; returns its name, which is another one where it has to be made `unique`."""
-        name = self._new_name(name)
+        title, name = name, self._new_name(name)
         if name in self.blocks:
             if not unique:
                 raise BLOCK_EXISTS.about(path=self.path(name))
-            name = self._unused_name(name)
+            title = name = self._unused_name(name)
         if len(self.blocks) >= MOST_BLOCKS:
             raise TOO_LARGE.about(most=MOST_BLOCKS, things="blocks")
-        self.blocks[name] = PlacedBlock(kind, parameters, self._ports_of(kind, name, parameters))
+        if kind.block_type in PORT_BLOCKS and "Port" not in parameters and (number := self._next_number(kind)) > 1:
+            parameters = {**parameters, "Port": str(number)}
+        self.blocks[name] = PlacedBlock(kind, title, parameters, self._ports_of(kind, name, parameters))
+        self._outer = None
         return name
+
+    def _next_number(self, kind: LibraryBlock) -> int:
+        return 1 + sum(block.kind.block_type == kind.block_type for block in self.blocks.values())
 
     def _new_name(self, name: str) -> str:
         name = one_line(name)
@@ -173,18 +194,22 @@ class BlockDiagram:
         block = self.block(name)
         changed = {**block.parameters, **parameters}
         ports = self._ports_of(block.kind, name, changed)
-        block.parameters = changed
-        if ports is not block.ports:
-            gone = block.ports.keys() - ports.keys()
-            block.ports = ports
-            self._remove(line for line in self.lines if any(end.block == name and end.key in gone for end in line))
+        block.parameters, self._outer = changed, None
+        if ports is not block.own_ports:
+            block.own_ports = ports
+            self.drop_lines(name)
+
+    def drop_lines(self, name: str) -> None:
+        """Take away the lines at ports that a block has no longer."""
+        ports = self.block(name).ports
+        self._remove(line for line in self.lines if any(end.block == name and end.key not in ports for end in line))
 
     def rename(self, name: str, new: str) -> None:
         """Give a block another name."""
-        new = self._new_name(new)
+        title, new = new, self._new_name(new)
         if new in self.blocks and new != name:
             raise BLOCK_EXISTS.about(path=self.path(new))
-        self.block(name)
+        self.block(name).title, self._outer = title, None
         self.blocks = {new if old == name else old: block for old, block in self.blocks.items()}
         self.lines = {(_rename_end(one, name, new), _rename_end(other, name, new)): None for one, other in self.lines}
         self._trace()
@@ -194,6 +219,7 @@ class BlockDiagram:
         self.block(name)
         self._remove(line for line in self.lines if name in (line[0].block, line[1].block))
         del self.blocks[name]
+        self._outer = None
 
     def add_line(self, source: Socket, target: Socket) -> None:
         """Draw a line from an output to an input, or between two physical ports."""
@@ -257,8 +283,8 @@ class BlockDiagram:
         socket = Socket(name, "" if is_physical_name(port) else side, port)
         if socket.key in placed.ports:
             return socket
-        for key in placed.ports if port in _NAMED_SIGNALS else ():
-            if key[1] == port:
+        for key in placed.ports if port.lower() in _NAMED_SIGNALS else ():
+            if key[1].lower() == port.lower():
                 return Socket(name, *key)
         raise NO_PORT.about(end=said).with_hint(PORTS_THERE.words.format(
             block=self.path(name), port=port, there=_ports_there(placed),
@@ -272,10 +298,85 @@ class BlockDiagram:
 
     def plain(self) -> dict[str, Any]:
         """The model as JSON values; `rebuild` makes it again."""
-        return {"name": self.name, "settings": self.settings,
-                "blocks": [{"name": name, "type": block.kind.type, "parameters": block.parameters,
-                            "position": block.position} for name, block in self.blocks.items()],
-                "lines": list(self.lines)}
+        return {"name": self.name, "settings": self.settings, **self._plain_system()}
+
+    def _plain_system(self) -> dict[str, Any]:
+        blocks = [{"name": block.title, "type": block.kind.type, "parameters": block.parameters,
+                   "position": block.position,
+                   **({"system": block.system._plain_system()} if block.system is not None else {})}
+                  for block in self.blocks.values()]
+        lines = [line for line in self.lines if all(end.key in self.blocks[end.block].ports for end in line)]
+        return {"blocks": blocks, "lines": lines, "variables": self.variables}
+
+    # systems in blocks
+
+    def inside(self, name: str) -> BlockDiagram:
+        """The system in a block; of a subsystem that nobody looked into yet, what the library's block holds. Raises
+        BuildRefused for a block that is none."""
+        block = self.block(name)
+        if block.kind.block_type != "SubSystem":
+            raise NO_SUBSYSTEM.about(path=self.path(name), kind=block.kind.type)
+        if block.system is None:
+            block.system = self._library_content(name, block)
+        return block.system
+
+    def _library_content(self, name: str, block: PlacedBlock) -> BlockDiagram:
+        system = self.new_inside(name)
+        known = {row: self.library.at(f"{BUILT_IN}{row}") for row in (*PORT_BLOCKS, *CONTROLS)}
+        makers = {("in", "1"): "Inport", ("out", "1"): "Outport",
+                  **{("in", control): row for row, control in CONTROLS.items()}}
+        for key in block.own_ports:
+            if kind := known.get(makers.get(key, "")):
+                system.add_block(kind, kind.type, {})
+        if len(names := [name for name in ("In1", "Out1") if name in system.blocks]) == 2:
+            system.add_line(Socket(names[0], "out", "1"), Socket(names[1], "in", "1"))
+        return system
+
+    def new_inside(self, name: str) -> BlockDiagram:
+        """An empty system for a block."""
+        return BlockDiagram(self.path(name), self.library, strict=self.strict, level=self.level + 1)
+
+    def empty(self, name: str) -> None:
+        """Take all out of a subsystem, and so its ports."""
+        self.inside(name)
+        self.block(name).system = self.new_inside(name)
+        self.drop_lines(name)
+
+    def fill(self, name: str, source: BlockDiagram) -> None:
+        """Put a copy of a system into a block."""
+        system = self.block(name).system = self.new_inside(name)
+        for one, block in source.blocks.items():
+            placed = system.blocks[system.add_block(block.kind, block.title, dict(block.parameters))]
+            placed.position = block.position
+            if block.system is not None:
+                system.fill(one, block.system)
+        for line in source.lines:
+            system.add_line(*line)
+
+    def outer_ports(self) -> dict[PortKey, BlockPort]:
+        """The ports that a system gives to the block around it."""
+        if self._outer is None:
+            found: dict[PortKey, BlockPort] = {}
+            for row, direction in (("Inport", "in"), ("Outport", "out")):
+                for number, name in enumerate(self._by_number(row), 1):
+                    found[direction, str(number)] = BlockPort(str(number), direction, "signal", name)
+            for row, control in CONTROLS.items():
+                if self._by_number(row):
+                    found["in", control] = BlockPort(control, "in", "signal", control)
+            counts = {"LConn": 0, "RConn": 0}
+            for name in self._by_number("PMIOPort"):
+                side = "RConn" if self.blocks[name].parameters.get("Side") == "Right" else "LConn"
+                counts[side] += 1
+                port = f"{side}{counts[side]}"
+                found["", port] = BlockPort(port, "conserving", "any", name)
+            self._outer = found
+        return self._outer
+
+    def _by_number(self, row: str) -> list[str]:
+        """The blocks of a kind by the numbers of their ports."""
+        numbers = {name: block.parameters.get("Port", "1").strip() for name, block in self.blocks.items()
+                   if block.kind.block_type == row}
+        return sorted(numbers, key=lambda name: int(numbers[name]) if numbers[name].isdecimal() else 0)
 
 
 def _rename_end(end: Socket, name: str, new: str) -> Socket:
@@ -299,14 +400,17 @@ _DIRECTIONS = {"in": "Input", "out": "Output"}
 
 def open_ports(diagram: BlockDiagram) -> list[str]:
     """A warning for each port that has no line."""
-    return [UNCONNECTED.words.format(direction="Connection" if port.is_physical else _DIRECTIONS[port.direction],
-                                     port=port.name, block=diagram.path(block))
-            for block, port in diagram.free_ports()]
+    inside = [warning for block in diagram.blocks.values() if block.system for warning in open_ports(block.system)]
+    return [*(UNCONNECTED.words.format(direction="Connection" if port.is_physical else _DIRECTIONS[port.direction],
+                                       port=port.name, block=diagram.path(block))
+              for block, port in diagram.free_ports()), *inside]
 
 
 def network_faults(diagram: BlockDiagram) -> list[str]:
     """What keeps the physical networks from being solved. A network is what physical lines join through blocks. Two
-    that signals alone join may have a solver each."""
+    that signals alone join may have a solver each. Networks that lead into subsystems are not looked at."""
+    if any(block.system and block.system._by_number("PMIOPort") for block in diagram.blocks.values()):
+        return []
     return [*_solver_faults(diagram), *_reference_faults(diagram)]
 
 

@@ -25,8 +25,9 @@ from chatdev.departments.simulink.engine.arguments import (
     position_of,
     split_path,
     text_of,
+    value_text,
 )
-from chatdev.departments.simulink.engine.library import BuildRefused, Library, LibraryBlock, PortKey
+from chatdev.departments.simulink.engine.library import BUILT_IN, BuildRefused, Library, LibraryBlock, PortKey
 from chatdev.departments.simulink.engine.rules import (
     LONGEST_NAME,
     BlockDiagram,
@@ -36,6 +37,7 @@ from chatdev.departments.simulink.engine.rules import (
     open_ports,
 )
 
+_ASSIGNMENT = re.compile(r"\s*([A-Za-z]\w{0,62})\s*=(?!=)\s*([^;\n]*?)\s*;?\s*", re.ASCII)
 _SYSTEM_NAME = re.compile(r"[A-Za-z]\w{0,62}", re.ASCII)
 _MOST_SYSTEMS = 50
 _SWITCH = ("on", "off")
@@ -50,6 +52,7 @@ class Handled(NamedTuple):
     block: PlacedBlock | None = None
     port: PortKey | None = None
     line: tuple[Socket, Socket] | None = None
+    is_workspace: bool = False
 
 
 class Session:
@@ -75,10 +78,14 @@ class Session:
         return handle
 
     def system(self, given: Any) -> BlockDiagram:
-        """The open system of this name or handle."""
+        """The open system of this name, path or handle."""
         if isinstance(given, float) and given in self.handles:
-            return self.handles[given].diagram
+            handled = self.handles[given]
+            return handled.diagram.inside(_name_of(handled)) if handled.block else handled.diagram
         name = text_of(given, "the system")
+        if "/" in name:
+            diagram, block = self.place(name)
+            return diagram.inside(block)
         if name not in self.systems:
             raise say.NOT_LOADED.about(path=name, model=name.split("/")[0])
         return self.systems[name]
@@ -103,11 +110,9 @@ class Session:
         diagram = self.systems[model]
         if not names or not names[-1].strip():
             raise say.BAD_BLOCK_NAME.about(path=path)
-        if len(names) > 1:
-            if names[0] not in diagram.blocks:
-                raise say.NO_OBJECT.about(path=f"{model}/{names[0]}", block=names[0])
-            raise say.NO_SUBSYSTEM.about(path=path)
-        return diagram, names[0]
+        for name in names[:-1]:
+            diagram = diagram.inside(name)
+        return diagram, names[-1]
 
     def socket(self, diagram: BlockDiagram, given: Any, side: str) -> Socket:
         """The port that `block/1` or a handle means."""
@@ -194,12 +199,13 @@ def add_block(session: Session, *arguments: Any) -> float:
     pairs = dict(pairs_of("add_block", arguments[2:]))
     unique = next((parameter_text(name, pairs.pop(name)) for name in list(pairs) if name.lower() == "makenameunique"),
                   "off")
-    kind, copied = session.library.at(source), dict[str, str]()
+    kind, copied, content = session.library.at(source), dict[str, str](), None
     if kind is None:
         if split_path(source)[0] not in session.systems:
             raise say.NO_LIBRARY_BLOCK.about(path=source)
         diagram, name = session.place(source)
-        kind, copied = diagram.block(name).kind, diagram.block(name).parameters
+        original = diagram.block(name)
+        kind, copied, content = original.kind, original.parameters, original.system
     try:
         diagram, name = session.place(path)
     except BuildRefused as refused:
@@ -207,6 +213,10 @@ def add_block(session: Session, *arguments: Any) -> float:
     texts, position = session.checked(diagram, name, kind, iter(pairs.items()))
     name = diagram.add_block(kind, texts.pop("Name", name), copied | texts, unique=unique.lower() == "on")
     block = diagram.blocks[name]
+    if content is not None:
+        diagram.fill(name, content)
+    elif source.startswith(BUILT_IN) and kind.block_type == "SubSystem":
+        diagram.empty(name)
     block.position, block.handle = position, session.handle_of(Handled(diagram, block))
     return block.handle
 
@@ -276,6 +286,7 @@ def get_param(session: Session, *arguments: Any) -> Any:
     parameter = text_of(arguments[1], "the parameter's name")
     if name is None:
         found = {"Name": diagram.name, "Handle": lambda: session.handle_of(Handled(diagram)), "Type": "block_diagram",
+                 "ModelWorkspace": lambda: session.handle_of(Handled(diagram, is_workspace=True)),
                  **diagram.settings}
         kind = "block_diagram"
     else:
@@ -303,6 +314,13 @@ def _port_handles(session: Session, diagram: BlockDiagram, block: PlacedBlock) -
         kind = next((kind for kind, start in _PORT_KINDS.items() if start == (side or port[:5])), port)
         rows.setdefault(kind, []).append(session.handle_of(Handled(diagram, block, (side, port))))
     return {kind: handles[0] if len(handles) == 1 else double(handles) for kind, handles in rows.items()}
+
+
+def delete_contents(session: Session, *arguments: Any) -> None:
+    """Take all blocks and lines out of a subsystem."""
+    at_least(arguments, 1, "deleteContents", "Simulink.SubSystem.deleteContents('model/Subsystem')")
+    diagram, name = session.target(arguments[0])
+    diagram.empty(name or "")
 
 
 def find_system(session: Session, *arguments: Any) -> list[str]:
@@ -417,9 +435,31 @@ def nothing(session: Session, *arguments: Any) -> None:
 
 
 def assign(session: Session, *arguments: Any) -> None:
-    """Set a variable: assignin('base', 'x', 3)."""
+    """Set a variable: assignin('base', 'x', 3), or one of a model's workspace."""
     at_least(arguments, 3, "assignin", "assignin('base', 'x', 3)")
-    session.workspace[text_of(arguments[1], "the variable")] = arguments[2]
+    name = text_of(arguments[1], "the variable")
+    if (variables := _workspace(session, arguments[0])) is None:
+        session.workspace[name] = arguments[2]
+    else:
+        variables[name] = value_text(arguments[2])
+
+
+def evaluate_in(session: Session, *arguments: Any) -> None:
+    """Carry out a statement; in a model's workspace, one assignment of any expression."""
+    at_least(arguments, 2, "evalin", "evalin('base', 'x = 3;')")
+    if (variables := _workspace(session, arguments[0])) is None:
+        return evaluate(session, *arguments[1:])
+    statement = text_of(arguments[1], "the statement")
+    if not (found := _ASSIGNMENT.fullmatch(statement)):
+        raise say.NOT_EVALUATED.about(statement=statement[:200])
+    variables[found[1]] = found[2]
+    return None
+
+
+def _workspace(session: Session, given: Any) -> dict[str, str] | None:
+    """The variables of a model's workspace, if that is given."""
+    handled = session.handles.get(given) if isinstance(given, float) else None
+    return handled.diagram.variables if handled and handled.is_workspace else None
 
 
 def _stem(path: str) -> str:
@@ -433,8 +473,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int]] = {
     "delete_line": (delete_line, 0), "set_param": (set_param, 0), "get_param": (get_param, 1),
     "find_system": (find_system, 1), "save_system": (save_system, 1), "close_system": (close_system, 0),
     "bdclose": (bdclose, 0), "sim": (sim, 1), "bdIsLoaded": (bd_is_loaded, 1), "exist": (exist, 1),
-    "eval": (evaluate, 0), "evalin": (lambda session, *given: evaluate(session, *given[1:]), 0),
-    "assignin": (assign, 0), "Simulink.BlockDiagram.arrangeSystem": (arrange_system, 0), "pwd": (pwd, 1),
+    "eval": (evaluate, 0), "evalin": (evaluate_in, 0),
+    "assignin": (assign, 0), "Simulink.BlockDiagram.arrangeSystem": (arrange_system, 0),
+    "Simulink.SubSystem.deleteContents": (delete_contents, 0), "pwd": (pwd, 1),
     **dict.fromkeys(("cd", "addpath", "rmpath", "warning", "figure"), (nothing, 1)),
     **dict.fromkeys(("clc", "clear", "close", "disp", "pause", "drawnow", "format"), (nothing, 0))}
 """MATLAB's functions by their names, with the most values that each gives back."""

@@ -10,15 +10,17 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 import networkx
 
 from chatdev.departments.simulink.diagram import Diagram
-from chatdev.departments.simulink.parts import Part, make_parts
-from chatdev.departments.simulink.simulation import discrete, functions, routing, sources, states
+from chatdev.departments.simulink.hierarchy import ports_of
+from chatdev.departments.simulink.parts import Part, has_own_ports, make_parts
+from chatdev.departments.simulink.simulation import discrete, functions, routing, sources, states, subsystems
 from chatdev.departments.simulink.simulation.arithmetic import FUNCTIONS
 from chatdev.departments.simulink.simulation.expressions import Values
 from chatdev.departments.simulink.simulation.kernel import (
@@ -27,20 +29,24 @@ from chatdev.departments.simulink.simulation.kernel import (
     KERNELS,
     MOST_ELEMENTS,
     Code,
+    Guard,
+    InputTable,
     ModelFault,
     Node,
+    NotSimulated,
     Rate,
     Site,
     TimeEvents,
 )
 from chatdev.departments.simulink.simulation.loops import Group, solve_loop, sort_nodes
 from chatdev.departments.simulink.simulation.network import find_networks
+from chatdev.departments.simulink.simulation.subsystems import OUTLET, plan_model, refuse_in_subsystem
 
 RECORDED = ("scope", "outport", "display", "to_workspace", "xy_graph")
 """Kernels of the blocks whose inputs are results."""
 _OWN = re.compile(r"\b(?:[dx]\d+|again|stop)\b")
 _MOST_VISITS = 1000
-_LIBRARIES = (discrete, functions, routing, sources, states)
+_LIBRARIES = (discrete, functions, routing, sources, states, subsystems)
 """Imported so that their kernels are entered."""
 
 
@@ -50,7 +56,9 @@ class Compiled:
 
     `major(t, x, fresh, *due)` computes a whole step and returns the recorded row, the states and whether to compute
     again and to stop; `derivative`, `margins` and `peek` (the row) are for within a step, with modes frozen;
-    `columns` are the recorded signals; `rates` the discrete ones, in the order of `due`.
+    `columns` are the recorded signals; `rates` the discrete ones, in the order of `due`. `inputs` says where in `held`
+    the values from outside stand, element by element; `generators` are those of random numbers, and `numbers` the
+    parameters of one number that kernels have read, as `Block.Parameter`.
     """
 
     major: Callable[..., tuple[tuple[float, ...], tuple[float, ...], float, float]]
@@ -69,46 +77,85 @@ class Compiled:
     is_continuous: bool
     is_stiff: bool
     notes: tuple[str, ...]
+    inputs: Mapping[str, tuple[int, ...]]
+    held: list[float]
+    generators: tuple[Any, ...]
+    numbers: Mapping[str, float]
     text: str
 
 
 def compile_model(model: Diagram, variables: Mapping[str, Values] | None = None, base: float = 0.2,
-                  span: float = 10.0) -> Compiled:
+                  span: float = 10.0, tables: Mapping[str, InputTable] | None = None) -> Compiled:
     """The functions of a model; `base` is the sample time (seconds) of sampled blocks that inherit none, `span` the
-    time that is simulated. Raises ModelFault."""
+    time that is simulated, `tables` what In1 blocks get from outside (None: nothing). Raises ModelFault."""
     compiler = _Compiler(model, variables or {}, base)
-    compiler.code.span = span
+    compiler.code.span, compiler.code.tables = span, tables
     return compiler.compile()
 
 
 class _Compiler:
     def __init__(self, model: Diagram, variables: Mapping[str, Values], base: float) -> None:
-        self.parts = make_parts(model)
+        self.plan = plan_model(model, variables)
+        self.parts = make_parts(self.plan.model)
         self.code, self.base, self.notes = Code(), base, list[str]()
         _refuse_unknown(self.parts)
-        self.sites = {name: Site(self.parts[name], variables, self.code) for name in sorted(self.parts)}
-        self.kernels = {name: KERNELS[str(self.parts[name].kind.sim)]  # type: ignore[union-attr]  # known by now
-                        for name in self.sites}
-        self.inputs, self.outputs = ({name: [
-            port.name for port in part.ports or () if port.direction == direction and not port.is_physical]
-            for name, part in self.parts.items()} for direction in ("in", "out"))
+        self.sites = {name: self._site(name) for name in sorted(self.parts)}
+        self.kernels = {name: OUTLET if site.is_outlet else KERNELS[self._sim(name)]
+                        for name, site in self.sites.items()}
+        self.inputs, self.outputs = ({name: self._ports(name, direction) for name in self.parts}
+                                     for direction in ("in", "out"))
         self.feeds: dict[tuple[str, int], tuple[str, int]] = {}
-        self._connect(model)
+        self._connect(self.plan.model)
+
+    def _site(self, name: str) -> Site:
+        site = Site(self.parts[name], self.plan.variables[name], self.code)
+        site.guard, site.is_outlet = self.plan.guards.get(name), name in self.plan.outlets
+        site.opens = self.plan.openers.get(name)
+        return site
+
+    def _ports(self, name: str, direction: str) -> list[str]:
+        """The ports of its signals; a subsystem that does not always run says so at an output, which goes to its
+        outlets."""
+        site = self.sites[name]
+        if site.opens:
+            return [*site.opens.controls] if direction == "in" else ["1"]
+        if site.is_outlet:
+            return ["1", "runs"] if direction == "in" else ["1"]
+        return [port.name for port in self.parts[name].ports or () if port.direction == direction
+                and not port.is_physical]
+
+    def _refuse_unknown_tables(self) -> None:
+        """Tables are for In1 blocks of the top level."""
+        free = [name for name, site in self.sites.items() if self._sim(name) == "inport" and not site.sources]
+        if strange := [name for name in self.code.tables or {} if name not in free]:
+            raise ModelFault(f"there is no In1 block {strange[0]!r} for these values; the model's are: "
+                             f"{', '.join(free) or 'none'}", strange[:1])
 
     def compile(self) -> Compiled:
         """All steps, one after the other."""
+        self._refuse_unknown_tables()
         order = self._order()
         self._find_widths(order)
         self._find_rates(order)
+        self._name_variables()
+        for name in sorted(self.sites, key=self._depth, reverse=True):
+            self.kernels[name].write(self.sites[name])
+        return self._assemble()
+
+    def _name_variables(self) -> None:
+        zero = ("0.0",)
         for site in self.sites.values():
             site.outputs = [tuple(self.code.variable() for _ in output) for output in site.outputs]
-        zero = ("0.0",)
+            if site.opens:
+                site.opens.flag, site.opens.first = site.outputs[0][0], site.keep(True)
         for name, site in self.sites.items():
             site.inputs = [self._elements(name, port) or zero for port in range(len(site.sources))]
             site.input_rates = [source.rate if source else CONSTANT for source in site.sources]
-        for name, site in self.sites.items():
-            self.kernels[name].write(site)
-        return self._assemble()
+
+    def _depth(self, name: str) -> float:
+        """A subsystem that does not always run is written when all inside is known, the innermost first."""
+        opens = self.sites[name].opens
+        return opens.depth if opens else math.inf
 
     def _elements(self, name: str, port: int) -> tuple[str, ...]:
         feed = self.feeds.get((name, port))
@@ -131,6 +178,7 @@ class _Compiler:
                                  "remove one line", [wire.target.block])
             self.feeds[target] = wire.source.block, self.outputs[wire.source.block].index(wire.source.port)
         self._join_tags()
+        self.feeds.update({(name, 1): (guard.path, 0) for name, guard in self.plan.outlets.items()})
         self._join_networks(model)
         self._find_sources()
 
@@ -150,27 +198,21 @@ class _Compiler:
         return str(kind.sim) if kind else ""
 
     def _join_tags(self) -> None:
-        """A From has what the Goto of its tag gets."""
-        sources: dict[str, str] = {}
-        for name in (name for name in self.sites if self._sim(name) == "goto"):
-            tag = self.sites[name].text("GotoTag", "A")
-            if tag in sources:
-                raise ModelFault(f"the Goto blocks {sources[tag]!r} and {name!r} have one tag, {tag!r}; give each its "
-                                 "own", [sources[tag], name])
-            sources[tag] = name
-        for name in (name for name in self.sites if self._sim(name) == "from"):
-            tag = self.sites[name].text("GotoTag", "A")
-            if tag not in sources:
-                raise ModelFault(f"From {name!r}: there is no Goto with the tag {tag!r}; add one", [name])
-            if (sources[tag], 0) in self.feeds:
-                self.feeds[name, 0] = self.feeds[sources[tag], 0]
+        """A From has what its Goto gets."""
+        for name, goto in self.plan.gotos.items():
+            if (goto, 0) in self.feeds:
+                self.feeds[name, 0] = self.feeds[goto, 0]
 
     def _join_networks(self, model: Diagram) -> None:
         """A converter out of a network has what all converters into it get."""
         if lost := [str(end) for wire in model.wires for end in wire if end.block not in self.sites]:
             raise ModelFault(f"{lost[0]}: there is no such block; add it, or correct the line", lost)
+        for site in self.sites.values():
+            if self._sim(site.name) == "network":
+                refuse_in_subsystem(site, "an electrical network")
         for name, found in find_networks(model, self.parts).items():
             self.sites[name].network = found
+            found.variables = self.plan.variables
             for port, source in enumerate(found.inputs):
                 if (source, 0) in self.feeds:
                     self.feeds[name, port] = self.feeds[source, 0]
@@ -180,6 +222,7 @@ class _Compiler:
         graph = networkx.DiGraph()
         graph.add_nodes_from(self.sites)
         graph.add_edges_from((source, target) for (target, _), (source, _) in self.feeds.items())
+        graph.add_edges_from((site.guard.path, name) for name, site in self.sites.items() if site.guard)
         condensed = networkx.condensation(graph)
         self.followers = {name: sorted(graph.successors(name)) for name in graph}
         return [name for part in networkx.topological_sort(condensed) for name in sorted(
@@ -222,6 +265,7 @@ class _Compiler:
         kinds = {name: rule if isinstance(rule, str) else rule(self.sites[name]) for name, rule in rules.items()}
         rates = {name: _own_rate(self.sites[name], kind, self.kernels[name].sample_time)
                  for name, kind in kinds.items()}
+        kinds = {name: "triggered" if self.sites[name].is_triggered else kind for name, kind in kinds.items()}
         self._spread_rates(order, kinds, rates)
         if lost := [name for name in order if rates[name] is None and kinds[name] == "hits"]:
             rates.update(dict.fromkeys(lost, self._base_rate(lost, rates)))
@@ -245,13 +289,20 @@ class _Compiler:
             name = waiting.popleft()
             if name in fixed:
                 continue
-            feeds = [self.feeds.get((name, port)) for port in range(len(self.sites[name].sources))]
-            given = [rates[feed[0]] if feed else CONSTANT for feed in feeds]
-            found = _join(given, kinds[name] == "hits")
+            found = _join([rates[source] if source else CONSTANT for source in self._clocks(name)],
+                          kinds[name] == "hits")
             if found != rates[name] and visits[name] < _MOST_VISITS:
                 visits[name] += 1
                 rates[name] = found
                 waiting.extend(self.followers[name])
+
+    def _clocks(self, name: str) -> list[str | None]:
+        """The blocks whose rates one inherits: its sources, and what decides whether it runs."""
+        site = self.sites[name]
+        sources = [source.name if source else None for source in site.sources]
+        if site.guard and (site.is_triggered or site.opens):
+            return [*(() if site.is_triggered else sources), site.guard.path]
+        return sources
 
     # code
 
@@ -265,7 +316,7 @@ class _Compiler:
         columns = {label: name for row in sinks.values() for label, name in row.items()}
         text = _Text(code, nodes, rates, list(columns.values()), is_continuous)
         names = dict(FUNCTIONS) | {"inf": math.inf, "nan": math.nan, "solve_loop": solve_loop, "loops": text.loops,
-                                   "initial": code.remembered, **code.objects}
+                                   "held": code.held, "initial": code.remembered, **code.objects}
         source = text.write()
         exec(compile(source, "<model>", "exec"), names)  # of counted names and literals only: see kernel.py
         major, derivative, margins, peek = names["program"]()
@@ -274,25 +325,34 @@ class _Compiler:
             tuple(block for block, _ in code.states.values()), tuple(block for block, _ in code.margins),
             tuple(columns), {name: tuple(row) for name, row in sinks.items()}, tuple(rates),
             {name: site.rate for name, site in self.sites.items()}, tuple(code.events), code.longest_step,
-            is_continuous, any(site.network for site in self.sites.values()), tuple(self.notes), source)
+            is_continuous, any(site.network for site in self.sites.values()), tuple(self.notes), code.inputs, code.held,
+            code.generators(), self._numbers(), source)
+
+    def _numbers(self) -> dict[str, float]:
+        return {f"{name}.{parameter}": number for name, site in self.sites.items()
+                for parameter, number in site.numbers().items()}
 
     def _sinks(self) -> dict[str, dict[str, str]]:
         """What each recording block records: labels with variables. Without one, all outputs are recorded."""
-        found: dict[str, dict[str, str]] = {}
-        for name, site in self.sites.items():
-            if self._sim(name) in RECORDED:
-                feeds = [self.feeds.get((name, port)) for port in range(len(site.sources))]
-                found[name] = {label: element for feed in feeds if feed for label, element in self._labels(*feed)}
+        found = {name: self._recorded(name, site) for name, site in self.sites.items()
+                 if self._sim(name) in RECORDED and not site.is_outlet}
         if not any(found.values()):
-            found[""] = {label: element for name, site in self.sites.items() for port in range(len(site.outputs))
-                         for label, element in self._labels(name, port)}
+            found[""] = {label: element for name, site in self.sites.items() if not site.opens
+                         for port, elements in enumerate(site.outputs)
+                         for label, element in zip(self._labels(name, port), elements, strict=True)}
         return found
 
-    def _labels(self, name: str, port: int) -> list[tuple[str, str]]:
+    def _recorded(self, name: str, site: Site) -> dict[str, str]:
+        """What a block records; a value that it holds has a name of its own, as the signal goes on without it."""
+        feeds = [self.feeds.get((name, port)) for port in range(len(site.sources))]
+        shown, own = site.shown or site.inputs, f"{name}/" if site.shown else ""
+        return {own + label: element for feed, elements in zip(feeds, shown, strict=True) if feed
+                for label, element in zip(self._labels(*feed), elements, strict=True)}
+
+    def _labels(self, name: str, port: int) -> list[str]:
         elements = self.sites[name].outputs[port]
         label = name if len(self.outputs[name]) == 1 else f"{name}/{self.outputs[name][port]}"
-        return [(label if len(elements) == 1 else f"{label}[{number}]", element)
-                for number, element in enumerate(elements, 1)]
+        return [label if len(elements) == 1 else f"{label}[{number}]" for number in range(1, len(elements) + 1)]
 
 
 def _refuse_unknown(parts: Mapping[str, Part]) -> None:
@@ -300,15 +360,29 @@ def _refuse_unknown(parts: Mapping[str, Part]) -> None:
         if part.kind is None:
             raise ModelFault(f"{part.name!r} is of the type {part.found.name!r}, which is no block of the catalogue; "
                              "`chatdev simulink blocks` lists them", [part.name])
-    lacking = [part for part in parts.values() if not part.kind or part.kind.sim not in KERNELS]
+    lacking = [part for part in parts.values() if not part.kind or part.kind.sim not in KERNELS
+               or has_own_ports(part.kind, part.block)]
     if lacking:
-        listed = ", ".join(f"{part.type} {part.name!r}" for part in lacking[:8])
-        more = f" and {len(lacking) - 8} more" if len(lacking) > 8 else ""
-        raise ModelFault(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
-                         [part.name for part in lacking])
+        raise _lacks_kernels(lacking)
     for part in parts.values():
         if part.ports is None:
-            raise ModelFault(f"{part.type} {part.name!r}: its ports are not known; check its parameters", [part.name])
+            raise ModelFault(f"{part.type} {part.name!r}: {_explain_ports(part)}", [part.name])
+
+
+def _lacks_kernels(parts: Sequence[Part]) -> NotSimulated:
+    listed = ", ".join(f"{part.type} {part.name!r}" for part in parts[:8])
+    more = f" and {len(parts) - 8} more" if len(parts) > 8 else ""
+    return NotSimulated(f"not simulated: {listed}{more}; there is no kernel for them, and nothing has run",
+                        [part.name for part in parts])
+
+
+def _explain_ports(part: Part) -> str:
+    """Why nobody knows them."""
+    try:
+        ports_of(replace(part.block, parameters=part.given), part.kind)
+    except ValueError as error:
+        return str(error)
+    return "its ports are not known; check its parameters"
 
 
 def exact(value: float) -> Fraction:
@@ -319,15 +393,25 @@ def exact(value: float) -> Fraction:
 
 def _own_rate(site: Site, kind: str, parameter: str) -> Rate | None:
     """The rate that a block has whatever its inputs are; None if it inherits one."""
-    if kind == "continuous":
+    if kind == "continuous" and not site.is_triggered:
         return CONTINUOUS
     is_asked = parameter in site.part.values and kind != "sink"
     given = _given_rate(site, parameter) if is_asked else None
+    if site.guard and site.is_triggered:
+        return _triggered_rate(site, site.guard, given, kind, parameter)
     if given == CONTINUOUS and kind == "hits":
         raise site.fault(f"{parameter} is 0 (continuous), and it needs hits; give it a sample time in seconds")
-    if given is None and kind != "hits" and not site.sources:
-        return CONTINUOUS if kind == "source" else CONSTANT
+    if given is None and kind not in ("hits", "source") and not site.sources:
+        return CONSTANT
     return given or {"source": CONTINUOUS, "constant": CONSTANT}.get(kind)
+
+
+def _triggered_rate(site: Site, guard: Guard, given: Rate | None, kind: str, parameter: str) -> Rate | None:
+    """In a subsystem that is triggered all is computed with it, but constants."""
+    if given not in (None, CONTINUOUS, CONSTANT) or (given == CONTINUOUS and kind == "hits"):
+        raise site.fault(f"{parameter} is {site.part.values[parameter]}, and {guard.path!r} runs when it is triggered; "
+                         "let it be -1 (inherited)")
+    return CONSTANT if CONSTANT in (given, {"constant": CONSTANT}.get(kind)) else None
 
 
 def _given_rate(site: Site, parameter: str) -> Rate | None:
@@ -425,7 +509,8 @@ class _Text:
                 waiting += reads[target]
         nodes = [node for node in self.nodes if node.target in needed]
         brackets = "()" if name == "peek" else "[]"
-        own = [f"    nonlocal {', '.join(self._guesses)}"] if self._guesses else []
+        changed = [*self._guesses, *sorted({*_OWN.findall("\n".join(line for _, line in left))})]
+        own = [f"    nonlocal {', '.join(changed)}"] if changed else []
         lines = [*self._ordered(nodes, reads, is_major=False), *(f"    {line}" for _, line in left)]
         inside = "".join(f"{result}, " for result in results)
         return [f"def {name}(t, x):", *own, *self._unpack(), *lines,

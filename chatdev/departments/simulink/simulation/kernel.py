@@ -23,6 +23,7 @@ from chatdev.departments.simulink.simulation.expressions import ExpressionFault,
 from chatdev.errors import ChatDevError, ConfigError
 
 _VARIABLE = re.compile(r"\bv\d+\b")
+_FIRST = re.compile(r"\bfirst\b")
 _IN_CHUNKS = 40  # terms of an expression, so that none is nested too deep
 MOST_ELEMENTS = 100_000
 """Of all signals of a model; more are refused."""
@@ -34,6 +35,10 @@ class ModelFault(ConfigError):
     def __init__(self, text: str, blocks: Iterable[str] = ()) -> None:
         super().__init__(text)
         self.blocks = tuple(blocks)
+
+
+class NotSimulated(ModelFault):
+    """A model has blocks that nothing here simulates; the model may be right."""
 
 
 class SimulationFailed(ChatDevError):
@@ -74,10 +79,19 @@ class Node:
     decide: tuple[str, ...]
     rate: Rate
     is_held: bool
+    after: tuple[str, ...] = ()
 
     def reads(self) -> set[str]:
         """The variables that must be known before."""
-        return {name for line in (self.expression, *self.decide) for name in _VARIABLE.findall(line)}
+        return {name for line in (self.expression, *self.decide, *self.after) for name in _VARIABLE.findall(line)}
+
+
+class InputTable(NamedTuple):
+    """What an In1 block gets from outside: times in seconds, which may be twice there (a jump), and for each element
+    its values; in between on straight lines, before the first and behind the last time as there."""
+
+    times: Sequence[float]
+    elements: Sequence[Sequence[float]]
 
 
 class TimeEvents(Protocol):
@@ -90,7 +104,8 @@ class TimeEvents(Protocol):
 @dataclass(slots=True)
 class Code:
     """All that kernels have written of a model. `lines` of the update run behind all outputs, with the rate they belong
-    to; `settled` ones before, at each whole step. `span` is the time simulated, in seconds."""
+    to; `settled` ones before, at each whole step. `span` is the time simulated, in seconds. `tables` are what In1
+    blocks get from outside (None: nothing does); `inputs` the places in `held` of those that have none."""
 
     nodes: list[Node] = field(default_factory=list)
     remembered: dict[str, Any] = field(default_factory=dict)
@@ -102,9 +117,16 @@ class Code:
     objects: dict[str, Any] = field(default_factory=dict)
     events: list[TimeEvents] = field(default_factory=list)
     left: list[tuple[str, str]] = field(default_factory=list)
+    tables: Mapping[str, InputTable] | None = None
+    held: list[float] = field(default_factory=list)
+    inputs: dict[str, tuple[int, ...]] = field(default_factory=dict)
     longest_step: float = math.inf
     span: float = 10.0
     elements: int = 0
+
+    def generators(self) -> tuple[Any, ...]:
+        """Those of random numbers."""
+        return tuple(one for one in self.objects.values() if hasattr(one, "bit_generator"))
 
     def variable(self) -> str:
         """A new variable of a signal."""
@@ -121,6 +143,42 @@ def literal(value: float) -> str:
     return "nan" if math.isnan(value) else "inf" if value > 0 else "(-inf)"
 
 
+@dataclass(slots=True)
+class Guard:
+    """A subsystem that does not always run: `flag` is the variable that says whether it does, `first` tells the first
+    time (and the first one after its states began anew). A triggered one runs at single instants only; a triggered
+    subsystem around it counts, too. `stores` are what the blocks inside remember, `path` is the subsystem."""
+
+    path: str
+    controls: Mapping[str, Part]
+    outer: Guard | None = None
+    is_triggered: bool = False
+    flag: str = ""
+    first: str = ""
+    stores: list[str] = field(default_factory=list)
+
+    @property
+    def depth(self) -> int:
+        """How many such subsystems lie around it, itself included."""
+        return 1 + (self.outer.depth if self.outer else 0)
+
+    def line(self, text: str) -> str:
+        """A line as it stands inside: it is done only while the subsystem runs."""
+        text = self.own(text)
+        condition, colon, rest = text[3:].partition(": ") if text.startswith("if ") else ("", "", text)
+        return f"if {self.flag} and ({condition}){colon}{rest}" if colon else f"if {self.flag}: {text}"
+
+    def own(self, text: str) -> str:
+        """Code in which `first` is that of the subsystem."""
+        return _FIRST.sub(self.first, text)
+
+    def note(self, store: str) -> None:
+        """Something inside remembers this."""
+        self.stores.append(store)
+        if self.outer:
+            self.outer.note(store)
+
+
 class Site:
     """A block while its kernel writes: parameters, inputs, outputs. All its errors are ModelFault and name it."""
 
@@ -128,6 +186,10 @@ class Site:
         self.part, self.name, self.code = part, part.name, code
         self.variables = variables
         self.network: Any = None
+        self.guard: Guard | None = None
+        self.opens: Guard | None = None
+        self.is_outlet = False
+        self.shown: list[tuple[str, ...]] = []
         self.rate = CONTINUOUS
         self.inputs: list[tuple[str, ...]] = []
         self.sources: list[Site | None] = []
@@ -160,6 +222,10 @@ class Site:
                 raise self.fault(f"{parameter} is {text[:60]!r}, which is not a number (NaN); give a number")
             self._values[parameter] = value
         return self._values[parameter]
+
+    def numbers(self) -> dict[str, float]:
+        """The parameters of one number that the kernel has read."""
+        return {name: float(value.flat[0]) for name, value in self._values.items() if value.size == 1}
 
     def vector(self, parameter: str, may_be_infinite: bool = False) -> list[float]:
         """A parameter's elements, of which there is one at least."""
@@ -199,7 +265,12 @@ class Site:
     @property
     def is_continuous(self) -> bool:
         """Whether it is computed within a solver's steps."""
-        return self.rate == CONTINUOUS
+        return self.rate == CONTINUOUS and not self.is_triggered
+
+    @property
+    def is_triggered(self) -> bool:
+        """Whether it lies in a subsystem that runs at single instants."""
+        return self.guard is not None and self.guard.is_triggered
 
     @property
     def is_located(self) -> bool:
@@ -209,6 +280,9 @@ class Site:
     @property
     def period(self) -> float:
         """Its sample time in seconds. Raises ModelFault where it has none."""
+        if self.guard and self.is_triggered:
+            raise self.fault(f"it needs a sample time, and {self.guard.path!r} runs when it is triggered; count the "
+                             "time by other blocks")
         if not self.rate.is_discrete:
             raise self.fault(f"its sample time is {self.rate}, and it needs hits; give it a sample time in seconds")
         return float(self.rate.period)
@@ -232,43 +306,71 @@ class Site:
 
     def element(self, port: int, number: int, expression: str, decide: Sequence[str] = (), held: bool = False) -> None:
         """Say what an output's element is."""
+        guard, after = self.guard, ()  # type: Guard | None, tuple[str, ...]
+        if guard:
+            expression, decide, after = guard.own(expression), [*map(guard.line, decide)], (guard.flag,)
         self.code.nodes.append(Node(self.name, self.outputs[port][number], expression, tuple(decide), self.rate,
-                                    held or not self.is_continuous))
+                                    held or not self.is_continuous, after))
 
     def put(self, expressions: Iterable[str], port: int = 0, held: bool = False) -> None:
         """Say what an output is, element by element."""
         for number, expression in enumerate(expressions):
             self.element(port, number, expression, held=held)
 
+    def hold(self, value: str, initial: float = 0.0) -> str:
+        """A new variable that has a value while the subsystem around runs, and then keeps what it was."""
+        name = self.keep(initial)
+        if self.guard:
+            self.guard.stores.remove(name)  # no state: it is held when states begin anew
+        self.settle(f"{name} = {value}")
+        if self.is_continuous:
+            self.leave(value, f"{name} = {value}")
+        return name
+
     def keep(self, initial: Any = 0.0) -> str:
         """A new variable that the block remembers."""
         name = f"d{len(self.code.remembered)}"
         self.code.remembered[name] = initial
+        if self.guard:
+            self.guard.note(name)
         return name
 
     def state(self, initial: float) -> str:
         """A new continuous state."""
+        if self.guard and self.is_triggered:
+            raise self.fault(f"it has a continuous state, and {self.guard.path!r} runs at single instants; take a "
+                             "sampled block")
         if not self.is_continuous:
             raise self.fault(f"it has a continuous state, but its sample time is {self.rate}; leave that out")
         name = f"x{len(self.code.states)}"
         self.code.states[name] = (self.name, initial)
+        if self.guard:
+            self.guard.note(name)
         return name
 
     def derive(self, state: str, expression: str) -> None:
         """Say how fast a state changes."""
-        self.code.derivatives[state] = expression
+        self.code.derivatives[state] = f"(({expression}) if {self.guard.flag} else 0.0)" if self.guard else expression
 
     def margin(self, expression: str) -> None:
         """Stop where this becomes positive."""
-        self.code.margins.append((self.name, expression))
+        self.code.margins.append((self.name, f"(({expression}) if {self.guard.flag} else -1.0)" if self.guard else
+                                  expression))
 
     def settle(self, line: str) -> None:
         """Do this at each whole step, when all outputs are known."""
-        self.code.settled.append(line)
+        self.code.settled.append(self._guard_line(line))
 
     def update(self, line: str, once: bool = False) -> None:
         """Do this at the end of each of its hits; `once` an instant, however often it is computed there."""
-        self.code.updates.append((self.rate, once, line))
+        self.code.updates.append((self.rate, once, self._guard_line(line)))
+
+    def leave(self, value: str, line: str) -> None:
+        """Do this just before each whole step, with what a value is by then."""
+        self.code.left.append((value, self._guard_line(line)))
+
+    def _guard_line(self, line: str) -> str:
+        return self.guard.line(line) if self.guard else line
 
     def thing(self, value: Any) -> str:
         """A name by which the code can use an object."""

@@ -58,6 +58,7 @@ class Network:
         self.controls: dict[End, str] = {}
         self._is_written = False
         self._rows: dict[int, Values] = {}
+        self.variables: Mapping[str, Mapping[str, Values]] = {}
 
     # writing
 
@@ -73,7 +74,7 @@ class Network:
         self.sources: dict[str, str] = {"1": "1.0", **{f"u:{name}": site.scalar(port)
                                                        for port, name in enumerate(self.inputs)}}
         for part in self.parts:
-            _WRITERS[part.type](self, Site(part, site.variables, site.code))
+            _WRITERS[part.type](self, Site(part, self.variables[part.name], site.code))
         self._derivatives = [row for _, row in self.states.values()]
         self._wanted = list(dict.fromkeys(self.outputs.values()))
         for name, expression in self.sources.items():

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from chatdev.departments.simulink.hierarchy import split_path
+from chatdev.departments.simulink.ports import names_of
 from chatdev.departments.simulink.simulation.functions import relate
 from chatdev.departments.simulink.simulation.kernel import Site, kernel
 
 
 @kernel("identity")
 @kernel("from")
-@kernel("inport")
 def _identity(site: Site) -> None:
     site.put(site.u(0, site.width) if site.inputs else ["0.0"])
 
@@ -25,6 +26,8 @@ def _identity(site: Site) -> None:
 @kernel("goto", rate="sink")
 def _sink(site: Site) -> None:
     """Its input is recorded, or goes elsewhere."""
+    if site.guard and site.part.type != "Goto":
+        site.shown = [tuple(map(site.hold, port)) for port in site.inputs]
 
 
 @kernel("switch", lambda site: [max(known) if (known := [
@@ -104,35 +107,61 @@ def _demux(site: Site) -> None:
         at += width
 
 
-def _bus(site: Site) -> dict[str, tuple[str, ...]]:
-    """The signals of the bus at its input, by name: that of the source, and signal1, signal2, …."""
-    creator = site.sources[0]
-    if creator is None or creator.part.kind is None or creator.part.kind.sim != "bus_creator":
-        raise site.fault("its input comes from no Bus Creator, so the names in the bus are not known")
-    found = {}
-    for number, (source, elements) in enumerate(zip(creator.sources, creator.inputs, strict=True), 1):
-        found.update({name: elements for name in (f"signal{number}", source.name if source else "") if name})
+_HANDED_ON = ("identity", "from", "outport", "inport", "unit_delay", "memory", "zero_order_hold", "rate_transition")
+"""Kernels whose output is a bus where their input is one."""
+
+
+def _creator(source: Site | None) -> Site | None:
+    """The Bus Creator of a signal, through blocks that hand it on; None where there is none."""
+    for _ in range(1000):
+        if source is None or source.part.kind is None or source.part.kind.sim not in _HANDED_ON:
+            break
+        source = source.sources[0] if source.sources else None
+    return source if source and source.part.kind and source.part.kind.sim == "bus_creator" else None
+
+
+def _bus(creator: Site) -> dict[str, tuple[int, int | None]]:
+    """Where the signals of a bus begin and how wide they are, by name: as Inputs lists them, else signal1, signal2, …,
+    and those of their sources. Signals of a bus in it have both names, with a point between them."""
+    found: dict[str, tuple[int, int | None]] = {}
+    given, at = names_of(creator.text("Inputs")), 0
+    for number, (source, width) in enumerate(zip(creator.sources, creator.input_widths, strict=True)):
+        names = [f"signal{number + 1}", *([split_path(source.name)[-1]] if source else [])]
+        inner = _creator(source)
+        for name in given[number:number + 1] or names:
+            found[name] = at, width
+            found.update({f"{name}.{key}": (at + start, size) for key, (start, size) in (
+                _bus(inner).items() if inner else ())})
+        at += width or 0
     return found
 
 
-def _choose_signals(site: Site) -> list[tuple[str, ...]]:
-    signals = _bus(site)
+def _choose_signals(site: Site) -> list[tuple[int, int | None]]:
+    creator = _creator(site.sources[0])
+    if creator is None:
+        raise site.fault("its input comes from no Bus Creator, so the names in the bus are not known")
+    signals = _bus(creator)
     names = [name.strip() for name in site.text("OutputSignals").split(",")]
     if missing := [name for name in names if name not in signals]:
-        raise site.fault(f"the bus has no signal {missing[0]!r}; it has {', '.join(signals)}")
-    chosen = [signals[name] for name in names]
-    return [tuple(one for part in chosen for one in part)] if site.is_on("OutputAsBus") else chosen
+        raise site.fault(f"the bus has no signal {missing[0]!r}; it has {', '.join([*signals][:40])}")
+    return [signals[name] for name in names]
 
 
 def _bus_widths(site: Site) -> list[int | None]:
-    creator = site.sources[0]
-    is_known = creator is not None and all(width is not None for width in creator.input_widths)
-    return [len(one) or None for one in _choose_signals(site)] if is_known else [None] * len(site.outputs)
+    if site.input_widths[0] is None:
+        return [None] * len(site.outputs)
+    widths = [width for _, width in _choose_signals(site)]
+    if site.is_on("OutputAsBus"):
+        return [None if None in widths else sum(width or 0 for width in widths)]
+    return [*widths]
 
 
 @kernel("bus_selector", _bus_widths)
 def _bus_selector(site: Site) -> None:
-    for port, elements in enumerate(_choose_signals(site)):
+    chosen = [site.u()[at:at + (width or 1)] for at, width in _choose_signals(site)]
+    if site.is_on("OutputAsBus"):
+        chosen = [tuple(one for row in chosen for one in row)]
+    for port, elements in enumerate(chosen):
         site.put(elements, port)
 
 

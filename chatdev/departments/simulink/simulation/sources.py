@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from chatdev.departments.simulink.simulation.expressions import Values
 from chatdev.departments.simulink.simulation.kernel import Site, elementwise, kernel, literal, scalars
@@ -15,6 +15,8 @@ from chatdev.departments.simulink.simulation.kernel import Site, elementwise, ke
 if TYPE_CHECKING:
     import numpy
 
+Piece = tuple[float, float, float]
+"""A line: where it begins (seconds), its value there, and its slope."""
 _TOLERANCE = 1e-12  # of a time, within which two instants are one
 
 
@@ -178,15 +180,20 @@ def _repeating_sequence(site: Site) -> None:
         raise site.fault("rep_seq_t must begin with 0 and increase, with a value in rep_seq_y for each time")
     cycle = Cycle(times[-1], times[1:-1])
 
-    def piece(time: float) -> tuple[float, float, float]:
+    def piece(time: float) -> Piece:
         """Begin, value and slope of the line that a time lies on."""
         left = min(bisect_right(times, cycle.phase(time)) - 1, len(times) - 2)
         slope = (values[left + 1] - values[left]) / (times[left + 1] - times[left])
         return cycle.number(time) * cycle.period + times[left], values[left], slope
 
-    now = site.keep((0.0, 0.0, 0.0))
-    site.element(0, 0, f"{now}[1] + {now}[2] * (t - {now}[0])", [f"{now} = {site.thing(piece)}(t)"])
+    _follow(site, 0, piece)
     site.jump_at(cycle)
+
+
+def _follow(site: Site, number: int, piece: Callable[[float], Piece]) -> None:
+    """Say that an element is on the line that `piece` gives at whole steps."""
+    now = site.keep((0.0, 0.0, 0.0))
+    site.element(0, number, f"{now}[1] + {now}[2] * (t - {now}[0])", [f"{now} = {site.thing(piece)}(t)"])
 
 
 @kernel("clock", scalars, rate="continuous")
@@ -268,7 +275,7 @@ def _from_workspace(site: Site) -> None:
     for number in range(site.width):
         values = data[:, number + 1].tolist()
 
-        def piece(time: float, values: list[float] = values) -> tuple[float, float, float]:
+        def piece(time: float, values: list[float] = values) -> Piece:
             left = max(bisect_right(times, time + _TOLERANCE * abs(time)) - 1, 0)
             if left >= len(times) - 1 and beyond != "Extrapolation":
                 return time, 0.0 if beyond == "Setting to zero" and time > times[-1] else values[-1], 0.0
@@ -277,6 +284,47 @@ def _from_workspace(site: Site) -> None:
             left = min(left, len(times) - 2)
             return times[left], values[left], (values[left + 1] - values[left]) / (times[left + 1] - times[left])
 
-        now = site.keep((0.0, 0.0, 0.0))
-        site.element(0, number, f"{now}[1] + {now}[2] * (t - {now}[0])", [f"{now} = {site.thing(piece)}(t)"])
+        _follow(site, number, piece)
     site.jump_at(Instants(times))
+
+
+def _input_widths(site: Site) -> list[int | None]:
+    if site.sources:  # it is one of a subsystem
+        return site.input_widths[:1]
+    table = (site.code.tables or {}).get(site.name)
+    wanted = site.vector("PortDimensions")[0] if "PortDimensions" in site.part.values else -1
+    width = int(wanted) if wanted > 0 else len(table.elements) if table else 1
+    if table and len(table.elements) != width:
+        raise site.fault(f"its table has {len(table.elements)} elements, and PortDimensions is {width}; give as many")
+    return [width]
+
+
+@kernel("inport", _input_widths, rate=lambda site: "inherit" if site.sources or site.code.tables is None else "source")
+def _inport(site: Site) -> None:
+    tables = site.code.tables
+    if site.inputs or tables is None:
+        site.put(site.u(0, site.width) if site.inputs else ["0.0"] * site.width)
+    elif table := tables.get(site.name):
+        for number, values in enumerate(table.elements):
+            _follow(site, number, _Lines(table.times, values).piece)
+        site.jump_at(Instants(table.times))
+    else:
+        first = len(site.code.held)
+        site.code.held += [0.0] * site.width
+        site.code.inputs[site.name] = (*range(first, first + site.width),)
+        site.put(f"held[{place}]" for place in site.code.inputs[site.name])
+
+
+class _Lines(NamedTuple):
+    """Straight lines between points; of two points of one time, the second counts from there on."""
+
+    times: Sequence[float]
+    values: Sequence[float]
+
+    def piece(self, time: float) -> Piece:
+        """The line that a time lies on."""
+        left = bisect_right(self.times, time + _TOLERANCE * abs(time)) - 1
+        if not 0 <= left < len(self.times) - 1:
+            return time, self.values[max(left, 0)], 0.0
+        return (self.times[left], self.values[left],
+                (self.values[left + 1] - self.values[left]) / (self.times[left + 1] - self.times[left]))

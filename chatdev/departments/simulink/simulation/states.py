@@ -258,7 +258,7 @@ def _transport_delay(site: Site) -> None:
         name = site.thing(history)
         site.element(0, number, f"{name}.at(t)", [f"{name}.start(t)"])
         site.update(f"{name}.push(t, {u})")
-        site.code.left.append((u, f"{name}.push(t, {u})"))
+        site.leave(u, f"{name}.push(t, {u})")
         site.jump_at(history)
         site.code.longest_step = min(site.code.longest_step, delay)
 

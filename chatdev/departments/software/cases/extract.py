@@ -14,7 +14,7 @@ from chatdev.departments.software.cases.case import MOST_CASES, MOST_STARTS, Cas
 from chatdev.departments.software.cases.comparison import certain_starts
 from chatdev.departments.software.cases.layout import Passage, Role, commands_of
 from chatdev.departments.software.cases.passages import passages_of
-from chatdev.departments.software.cases.refusals import Facts, refusal_case, told_refusal
+from chatdev.departments.software.cases.sentences import Facts, refusal_case, told_refusal
 from chatdev.departments.software.cases.wording import (
     FILE_NAME,
     begins_with,

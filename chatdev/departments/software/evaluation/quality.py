@@ -18,11 +18,10 @@ from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, Check, count_refusals, run_hidden_test
 from chatdev.packages.interpreter import interpreter
-from chatdev.packages.program import missing_for_windows, prepare_program
+from chatdev.packages.modules import missing_for_windows, prepare_program
 from chatdev.safe_text import sanitize
 from chatdev.sandbox.base import Binding, ProcessLimits, SandboxJob
-from chatdev.tools.base import ToolContext, throwaway_copy
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry, throwaway_copy
 from chatdev.workspace.python_errors import syntax_errors
 
 _PAPER_SECONDS = 3.0

@@ -1,5 +1,6 @@
 """What is known of software without running it: `software.compiles` (files that cannot be read, names that Python uses
-and defines nowhere), `software.packages` (what must be installed) and `software.complete` (what was left for later)."""
+and defines nowhere), `software.packages` (what must be installed), `software.complete` (what was left for later), and
+`software.mend`, which puts right what needs no thought."""
 
 from __future__ import annotations
 
@@ -15,10 +16,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from chatdev.departments.software import knowledge
-from chatdev.departments.software.reading.python_reader import unfinished_comments, unfinished_parts, written_names
-from chatdev.packages import known_modules
-from chatdev.packages.imports import imports, third_party_names
-from chatdev.tools.base import ToolContext, Verdict, tool
+from chatdev.departments.software.reading.python_reader import (
+    mend_python,
+    unfinished_comments,
+    unfinished_parts,
+    written_names,
+)
+from chatdev.packages.imports import distributions, imports, third_party_names
+from chatdev.tools.base import ToolContext, Verdict, template, tool
 from chatdev.workspace.languages import captures, has_python, matches, page_entry
 from chatdev.workspace.python_errors import SourceError, code_lines, line_text, syntax_errors
 from chatdev.workspace.python_facts import undefined_uses
@@ -151,7 +156,7 @@ def _python_packages(files: Mapping[str, bytes]) -> set[str]:
     broken = {error.path for error in syntax_errors(files)}
     sound = {path: data for path, data in files.items() if path not in broken}
     modules = third_party_names(frozenset(imports(sound).all_names))
-    return {known_modules.distributions().get(module, module) for module in modules}
+    return {distributions().get(module, module) for module in modules}
 
 
 @functools.cache
@@ -210,3 +215,46 @@ def _python_placeholders(path: str, text: str) -> Iterator[Placeholder]:
     except SyntaxError:
         found = unfinished_comments(text, ".py")
     yield from (Placeholder(path, line, what) for line, what in found)
+
+
+# The tool that puts right in a delivered program what needs no thought, before anybody judges it.
+
+_STORES = (".txt", ".csv")
+
+
+@tool(reads=("software",), writes_files=True)
+def mend(context: ToolContext) -> dict[str, Any]:
+    """Mend the software where it is certainly meant otherwise than it is written: a forgotten import of the standard
+    library, a Python file's name as its own first line, and comments in a text file that the program keeps its things
+    in, which it would take for one of them.
+
+    Returns `files`: the mended ones under their paths; and a `report`.
+    """
+    mended = [*_mend_programs(context.software), *_empty_stores(context.software)]
+    report = template(knowledge.report_template("mended")).render(files=mended).strip()
+    return {"files": {path: text for path, text, _ in mended}, "report": report}
+
+
+def _mend_programs(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, list[str]]]:
+    """Path, text and slips of each Python file that has any."""
+    for path, source in files.items():
+        if path.endswith(".py"):
+            with contextlib.suppress(SyntaxError, UnicodeDecodeError):  # that is for others to tell
+                text, slips = mend_python(source.decode(), path, knowledge.importable())
+                if slips:
+                    yield path, text, slips
+
+
+def _empty_stores(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, list[str]]]:
+    """The same of each text file that holds nothing but comments, and that a program writes."""
+    kept = {path: _only_comments(content) for path, content in files.items() if path.endswith(_STORES)}
+    written = all_written_names(files) if any(kept.values()) else ()
+    for path, comments in kept.items():
+        if comments and PurePosixPath(path).name in written:
+            yield path, "", [f"left out: {line}" for line in comments]
+
+
+def _only_comments(content: bytes) -> list[str]:
+    """The lines of a text in which there is nothing else."""
+    lines = list(filter(None, map(str.strip, content.decode("utf-8", "replace").splitlines())))
+    return lines if all(line.startswith("#") for line in lines) else []

@@ -1,4 +1,5 @@
-"""The commands that build and start software in a language of `languages.yaml`, their programs, and drivers' jobs."""
+"""The commands that build and start software in a language of `languages.yaml`, their programs, drivers' jobs, and rows
+of `chatdev doctor`: which languages, windows and pages can be judged here."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Self
 
 from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.drivers.step import VISIT, Driven, Step, drive
+from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, success
 from chatdev.packages.interpreter import interpreter
-from chatdev.packages.program import DISPLAY
+from chatdev.packages.modules import DISPLAY
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
 from chatdev.workspace.file_tree import write_file
 from chatdev.workspace.languages import Language, languages, matches
@@ -196,3 +199,30 @@ def _browser() -> list[str] | None:
 
 def _page_language() -> Language:
     return next(language for language in languages() if language.driven)
+
+
+# The rows of `chatdev doctor` about programs: whether those with windows and those in each language can be judged.
+
+
+def probes() -> Iterator[Probe]:
+    """Of programs with windows, then of each language."""
+    yield Probe("software", "windows", _check_windows)
+    yield from (Probe("software", language.name, partial(_check_toolchain, language)) for language in languages())
+
+
+def _check_windows() -> ProbeResult:
+    """Whether programs with windows can be tried."""
+    needed = {"xvfb": shutil.which("Xvfb") is not None, "python3-tk": interpreter().tkinter}
+    if missing := [package for package, there in needed.items() if not there]:
+        names = {"xvfb": "an X server (Xvfb)", "python3-tk": "tkinter"}
+        return absence(f"{' and '.join(names[package] for package in missing)} not installed: programs with windows "
+                      "are not judged", packages=missing)
+    return success("Xvfb and tkinter")
+
+
+def _check_toolchain(language: Language) -> ProbeResult:
+    """Whether software in `language` can be built and run."""
+    programs = find_programs(language)
+    if lacking := [name for name, path in programs.items() if path is None]:
+        return absence(f"{' and '.join(lacking)} not installed: not judged", packages=language.install.split())
+    return success(", ".join(map(str, programs.values())))

@@ -14,21 +14,23 @@ from chatdev.departments.software.cases.case import Start
 from chatdev.departments.software.cases.copied import PYTHON_COMMAND
 from chatdev.departments.software.drivers.step import Driven, Step
 from chatdev.departments.software.reading.static import all_written_names, data_errors, undefined_names
-from chatdev.departments.software.toolchains.own_tests import TEST_SECONDS, OwnTests, judge_python_tests, python_tests
 from chatdev.departments.software.toolchains.project import drive_service, drive_window
 from chatdev.departments.software.toolchains.verdict import (
+    TEST_SECONDS,
     Finding,
+    OwnTests,
     facts_of,
     is_given,
+    judge_python_tests,
     missing_module,
     prior_state,
+    python_tests,
     rule_of,
 )
 from chatdev.errors import ToolError
-from chatdev.packages import known_modules
-from chatdev.packages.imports import own_modules
-from chatdev.packages.program import PreparedProgram, missing_for_windows, modules_of_tests, prepare_program
-from chatdev.packages.supply import Supply
+from chatdev.packages import imports
+from chatdev.packages.imports import Supply, own_modules
+from chatdev.packages.modules import PreparedProgram, missing_for_windows, modules_of_tests, prepare_program
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
 from chatdev.workspace.languages import importable_modules, is_library
@@ -111,7 +113,7 @@ class PythonToolchain:
             return None
         if program.windows:
             job = program.job(folder, _SECONDS_WHEN_SLOW)
-            inside = known_modules.draws_by_tkinter(program.imported)
+            inside = imports.draws_by_tkinter(program.imported)
             return drive_window(self._context.sandbox, job, steps, inside=inside)
         return drive_service(self._context.sandbox, program.job(folder, 0), steps) if steps else None
 

@@ -26,7 +26,7 @@ from chatdev.departments.software.drivers.step import Driven, Step, read_steps
 from chatdev.departments.software.drivers.texts import is_same, plain_label
 from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Toolchain
 from chatdev.departments.software.toolchains.verdict import Finding
-from chatdev.departments.software.trial.trial_report import CRASHES
+from chatdev.departments.software.trial.trial import CRASHES
 from chatdev.workspace.python_errors import last_traceback
 
 # Checks of windows, pages and services: how their steps went, and what of them the request surely names.

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from chatdev.departments.software.cases.case import MOST_STARTS, Case, Start
 from chatdev.departments.software.cases.copied import PYTHON_COMMAND, copied_cases, plan_lines, starts_of
 from chatdev.departments.software.cases.extract import RequestReading, lacks_file, part_contradictions, read_request
-from chatdev.departments.software.cases.refusals import Facts
+from chatdev.departments.software.cases.sentences import Facts
 from chatdev.departments.software.cases.wording import FILE_NAME, is_all_of, is_form, wording
 from chatdev.tools.base import ToolContext, tool
 from chatdev.workspace.languages import languages

@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from chatdev.departments.verilog.design.elaborate import Evaluation, constants, elaborate, nesting_error
-from chatdev.departments.verilog.design.reads import Names
+from chatdev.departments.verilog.design.elaborate import (
+    Evaluation,
+    Misfit,
+    constants,
+    elaborate,
+    find_misfits,
+    nesting_error,
+)
 from chatdev.departments.verilog.design.records import Assignment, Kind, Part, Process, Trigger
 from chatdev.departments.verilog.design.source import Source, name_of
-from chatdev.departments.verilog.design.statements import DesignContext, Statements, WrittenPart
-from chatdev.departments.verilog.design.widths import Misfit, find_misfits
+from chatdev.departments.verilog.design.statements import DesignContext, Names, Statements, WrittenPart
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import ToolError
 

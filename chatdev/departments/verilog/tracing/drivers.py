@@ -11,7 +11,6 @@ from typing import Any
 
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.elaborate import Evaluation, nesting_error
-from chatdev.departments.verilog.design.reads import Reader, selection_of, strip_conversions
 from chatdev.departments.verilog.design.records import (
     Assignment,
     Condition,
@@ -25,6 +24,7 @@ from chatdev.departments.verilog.design.records import (
     unique,
 )
 from chatdev.departments.verilog.design.source import name_of
+from chatdev.departments.verilog.design.statements import Reader, selection_of, strip_conversions
 from chatdev.departments.verilog.tracing.trace import History, Level, SignalSample, Step, Wait, Watch, bits_in
 
 # Which assignments gave a signal its value: a process is run again with the values that a simulation recorded.

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from chatdev.departments.verilog.design.design import Design
-from chatdev.departments.verilog.design.elaborate import DesignError
-from chatdev.departments.verilog.design.widths import Misfit
+from chatdev.departments.verilog.design.elaborate import DesignError, Misfit
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.departments.verilog.tracing.search import narrowest_trace
 from chatdev.departments.verilog.tracing.trace import History, Past, SignalReport, Trace, Watch, signal_reports

@@ -13,9 +13,8 @@ from operator import itemgetter
 from pathlib import Path
 from string import ascii_letters, punctuation
 
-from chatdev.departments.verilog.waveform.lookback import Step
 from chatdev.departments.verilog.waveform.vcd import WaveformError, check_held
-from chatdev.departments.verilog.waveform.waves import Waves
+from chatdev.departments.verilog.waveform.waves import Step, Waves
 
 REFERENCE, ANSWER = "_ref", "_dut"
 

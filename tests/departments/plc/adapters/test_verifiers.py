@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.plc.adapters.verifiers import ask_verifier, find_verifier, name_variables
-from chatdev.departments.plc.proof.properties import ASSERTION, RUN_TIME, Cycle, Opinion, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Opinion, Outcome, Property
+from chatdev.departments.plc.proof.properties import ASSERTION
 from chatdev.departments.plc.report.listing import list_verdicts
 from chatdev.departments.plc.report.sarif import proof_sarif
 from chatdev.departments.plc.report.verification_report import write_report
@@ -105,7 +106,8 @@ def test_a_contradiction_is_said_and_leaves_nothing_certain(tmp_path: Path, monk
     assert f"\n1: {line}" in list_verdicts(found)
     assert f"; `{line}" in write_report(found, "md", title="latch")
     assert f"<strong>{line}" in write_report(found, "html", title="latch")
-    (result, *_) = proof_sarif(Path("latch.st"), found)["runs"][0]["results"]
+    log = proof_sarif({Path("latch.st"): found.check}, found, lambda span: (Path("latch.st"), span))
+    (result, *_) = log["runs"][0]["results"]
     assert (result["kind"], result["level"]) == ("review", "none")
     assert line in result["message"]["text"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.departments.plc.proof.properties import Outcome, Property
+from chatdev.departments.plc.proof.outcomes import Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
 
 COUNTS = "ok := n > 0; s := 0; FOR i := 1 TO n DO s := s + 1; END_FOR;"

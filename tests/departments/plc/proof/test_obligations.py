@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chatdev.departments.plc.proof.properties import Outcome, read_properties
+from chatdev.departments.plc.proof.outcomes import Outcome
+from chatdev.departments.plc.proof.properties import read_properties
 from chatdev.departments.plc.proof.verify import verify
 
 RINGS = (

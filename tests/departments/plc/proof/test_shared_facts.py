@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from chatdev.departments.plc.proof.checks import check_property
-from chatdev.departments.plc.proof.properties import Limits, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import Limits, Outcome, Property
 
 LATCH = """
 FUNCTION_BLOCK Latch

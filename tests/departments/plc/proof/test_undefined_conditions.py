@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.departments.plc.proof.properties import Outcome, Property
+from chatdev.departments.plc.proof.outcomes import Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
 
 SHARE = """FUNCTION_BLOCK Share

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.departments.plc.proof.properties import Outcome, PropertyError, read_properties
+from chatdev.departments.plc.proof.outcomes import Outcome
+from chatdev.departments.plc.proof.properties import PropertyError, read_properties
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.st.core import Program
 from chatdev.departments.plc.st.reading import read_program

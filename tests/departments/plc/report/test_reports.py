@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Cycle, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Outcome, Property
 from chatdev.departments.plc.report.listing import (
     WIDTH,
     describe_property,

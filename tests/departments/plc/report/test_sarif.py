@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from chatdev.departments.plc.proof.properties import RUN_TIME, Opinion, Outcome, Property
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Opinion, Outcome, Property
 from chatdev.departments.plc.report.sarif import check_sarif, proof_sarif
 from chatdev.departments.plc.source_check import SourceProof, check_source, mend_source
 
@@ -80,7 +80,8 @@ def test_diagnostics_have_the_structure() -> None:
 
 
 def test_verdicts_have_the_structure() -> None:
-    log = proof_sarif(Path("latch.st"), SourceProof(SLIPS, check_source(SLIPS), OUTCOMES))
+    file, check = Path("latch.st"), check_source(SLIPS)
+    log = proof_sarif({file: check}, SourceProof(SLIPS, check, OUTCOMES), lambda span: (file, span))
     assert faults(log) == []
     assert {(one["kind"], one["level"]) for one in log["runs"][0]["results"]} == {
         ("pass", "none"), ("fail", "error"), ("open", "none"), ("review", "none")}

@@ -27,6 +27,27 @@ def test_what_was_expected_is_held_against_what_was_seen() -> None:
     assert len(wrong.lines) == 3
 
 
+@pytest.mark.parametrize(("text", "milliseconds"), [
+    ("time;Start;speed\n0;1;1,5\n0,05;0;2\n0,25;1;-0,5\n", [50, 50, 200]),
+    ("Start\tt [ms]\tspeed\n1\t1000\t1,5\n0\t1050\t2\n1\t1250\t-0,5\n", [50, 50, 200]),
+    ("Start,speed,Time (s)\n1,1.5,3\n0,2,3.05\n1,-0.5,3.25\n", [50, 50, 200]),
+    ("Start,speed\n1,1.5\n0,2\n1,-0.5\n", [None, None, None])])
+def test_a_recording_is_read_with_its_times(text: str, milliseconds: list[int | None]) -> None:
+    whole = program("PROGRAM P\nVAR_INPUT Start : BOOL; speed : REAL; END_VAR\nVAR on : BOOL; END_VAR\n"
+                    "on := Start;\nEND_PROGRAM")
+    trace = read_trace(text, whole)
+    names = [column.name for column in trace.columns]
+    by_name = [dict(zip(names, row, strict=True)) for row in trace.rows]
+    assert [row["speed"] for row in by_name] == [1.5, 2.0, -0.5]
+    assert [row.get("CYCLE_TIME()") for row in by_name] == milliseconds
+    assert run_trace(whole, trace).passed
+
+
+def test_a_variable_called_time_is_no_time_of_scans() -> None:
+    whole = program("PROGRAM P\nVAR_INPUT time_ : INT; t : INT; END_VAR\nEND_PROGRAM")
+    assert [column.name for column in read_trace("t\n5\n3\n", whole).columns] == ["t"]
+
+
 def test_what_was_seen_is_a_trace_again() -> None:
     replay = run_trace(WHOLE, read_trace(GOOD, WHOLE))
     text = write_trace(replay.trace(columns_of(WHOLE)))
@@ -59,6 +80,8 @@ def test_a_run_may_begin_in_another_state() -> None:
 
 
 @pytest.mark.parametrize(("text", "message"), [
+    ("time;Start\n1;1\n1;0\n", "line 3: time is 1, and does not go on from the row before"),
+    ("time;Start\n1;1\nx;0\n", "line 3: time has 'x'; write a number"),
     ("", "line 1: the trace is empty"), ("Start,Foo\n", "line 1: there is no variable 'Foo'; Motor has Start, Stop"),
     ("Start,Points\n", r"line 1: 'Points' has parts; name one of them, as in Points\[1\]"),
     ("Start,start\n", "line 1: the column 'start' stands there twice"),

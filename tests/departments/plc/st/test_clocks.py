@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.plc.c_source import emit_c
-from chatdev.departments.plc.proof.properties import Property
+from chatdev.departments.plc.proof.outcomes import Property
 from chatdev.departments.plc.proof.verify import verify
 from chatdev.departments.plc.source_run import simulate_source
 from chatdev.departments.plc.st.reading import read_program

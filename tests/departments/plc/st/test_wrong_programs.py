@@ -180,8 +180,11 @@ TEXTS = {  # whole texts
     "TASK t(INTERVAL := T#20ms);\nPROGRAM a WITH t : Q;\nPROGRAM b WITH t : P;\nEND_RESOURCE\nEND_CONFIGURATION":
         "4:9 gap-own-program 16:20 gap-tasks",
 }
-UNTRIED = {"gap-missing", "unverified", "no-such-entry", "too-deep", "deep-calls", "deep-loops", "too-many-arms",
-           "long-name", "not-asked", "code-page", "utf-16", "no-text", "unreadable-file"}  # tested apart
+UNTRIED = {"gap-missing", "gap-body", "unverified", "no-such-entry", "too-deep", "deep-calls", "deep-loops",
+           "too-many-arms", "long-name", "not-asked", "code-page", "utf-16", "no-text", "unreadable-file",
+           "file-too-long", "program-too-long",
+           "broken-xml", "document-type", "large-xml", "foreign-xml", "wrong-xml-name", "no-xml-type", "not-code",
+           "no-unit", "graphical", "outside-project", "missing-file"}  # tested apart
 
 
 def said(source: str) -> str:

@@ -132,7 +132,7 @@ OWN: dict[str, tuple[Calls, str]] = {
     "a parameter without an end": (block(GAIN, "m/G", "x" * 1001, "2"), "More than 1000 characters of a name"),
     "no new name": (then(block(GAIN, "m/G"), call("set_param", "m/G", "Name", " ")), "'m/' names no block"),
     "too few values": (call("add_block", GAIN), "add_block needs more arguments"),
-    "a block inside of another": (then(block(GAIN, "m/G"), block(GAIN, "m/G/H")), "only models of one level"),
+    "a block inside of another": (then(block(GAIN, "m/G"), block(GAIN, "m/G/H")), "and has no blocks inside"),
     "a line by points": (call("add_line", "m", double([[1, 2], [3, 4]])), "add_line by points"),
     "what eval cannot do": (call("eval", "for k=1:3, disp(k), end"), "eval takes assignments"),
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from chatdev.departments.software.evaluation.easy_tier import NO_EXAMPLE, WAYS, EasyTask
+from chatdev.departments.software.evaluation.srdd import NO_EXAMPLE, WAYS, EasyTask
 from chatdev.evaluation.tasks import Task
 
 TASKS = 48

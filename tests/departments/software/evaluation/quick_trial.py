@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chatdev.departments.software.evaluation.easy_tier import EasyTask, HiddenCheck
+from chatdev.departments.software.evaluation.srdd import EasyTask, HiddenCheck
 from chatdev.evaluation import cases
 from chatdev.evaluation.trial import Check, Program
 from chatdev.packages.interpreter import interpreter

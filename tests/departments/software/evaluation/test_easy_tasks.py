@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.software.evaluation.easy_tier import SETS, EasyTask, EasyTier, folder_digest, load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import SETS, EasyTask, EasyTier, folder_digest, load_easy_tasks
 from chatdev.errors import ConfigError
 from chatdev.evaluation.tasks import load_tasks
 from chatdev.evaluation.trial import count_refusals, program_copy

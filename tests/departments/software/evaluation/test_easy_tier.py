@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.software import easy_local
 from benchmarks.software.easy_drafts import drafts_table, worth_of_drafts
-from chatdev.departments.software.evaluation.easy_tier import EasyTier, drafts, first_draft, load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import EasyTier, drafts, first_draft, load_easy_tasks
 from chatdev.errors import ConfigError
 from chatdev.evaluation.study import Conditions, Study
 from chatdev.paths import settings_file

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.departments.software import knowledge
-from chatdev.departments.software.evaluation.easy_tier import load_easy_tasks
+from chatdev.departments.software.evaluation.srdd import load_easy_tasks
 from chatdev.departments.software.toolchains.python import rule_of_lack
 from chatdev.departments.software.toolchains.verdict import rule_of
 from chatdev.paths import bundled_folder

@@ -10,11 +10,10 @@ import pytest
 
 from chatdev.departments.software.evaluation.quality import METRICS, PAPER, measure
 from chatdev.errors import ConfigError, JournalError, ModelUnavailable
-from chatdev.evaluation.embedding import LexicalEmbedder, Vector
-from chatdev.evaluation.measure import STATISTICS, Bench
+from chatdev.evaluation.measure import STATISTICS, Bench, LexicalEmbedder, Vector
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.trial import Accept, load_hidden_test
-from chatdev.packages.supply import Supply
+from chatdev.packages.imports import Supply
 from chatdev.sandbox.kinds import find_sandbox
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from chatdev.departments.verilog.design.slips import mend_text
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolContext
-from chatdev.tools.registry import registry
+from chatdev.tools.base import ToolContext, registry
 
 HEAD = "module TopModule(input a, input b, output reg f);\n"
 WIRE = "module TopModule(input a, input b, output f);\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatdev.departments.verilog.design.design import Design
-from chatdev.departments.verilog.design.widths import Misfit
+from chatdev.departments.verilog.design.elaborate import Misfit
 
 
 def misfits(body: str) -> list[tuple[str, int, int]]:

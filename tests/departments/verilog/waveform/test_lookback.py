@@ -12,10 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.departments.verilog.waveform import lookback, vcd
-from chatdev.departments.verilog.waveform.lookback import find_steps
+from chatdev.departments.verilog.waveform import vcd
 from chatdev.departments.verilog.waveform.vcd import Malformed, WaveformError
-from chatdev.departments.verilog.waveform.waves import Row, Waves
+from chatdev.departments.verilog.waveform.waves import (
+    Row,
+    Waves,
+    find_steps,
+    read_steps_before,
+    steps_until,
+    values_before,
+)
 
 CODES = {"!": 1, "!!": 4, "\"!": 1, "0": 2, "1!": 8, "$": 1}
 NAMES = {f"tb.n{number}": code for number, code in enumerate(CODES)} | {"tb.u.shared": "!!"}
@@ -75,7 +81,7 @@ def dumped(folder: Path, body: str) -> Waves:
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = {"_PROBE": 40, "_TAIL": 24, "_SMALL": 48, "_PIECE": 96, "_FALSE_HITS": 2, "_MOST_LINES": 3}
     for name, size in sizes.items():
-        monkeypatch.setattr(lookback, name, size)
+        monkeypatch.setattr(f"{Waves.__module__}.{name}", size)
 
 
 def assert_same(waves: Waves, time: int, count: int) -> None:
@@ -90,9 +96,9 @@ def assert_same(waves: Waves, time: int, count: int) -> None:
 def use_lookback_alone(waves: Waves, time: int, count: int) -> None:
     """Raises Malformed where the file would be read from its start."""
     widths = {code: CODES[code] for code in CODES}
-    lookback.values_before(waves.path, widths, waves.codes, time)
-    lookback.steps_before(waves.path, widths, waves.codes, time, count)
-    deque(lookback.steps_until(waves.path, widths, waves.codes, time), maxlen=0)
+    values_before(waves.path, widths, waves.codes, time)
+    read_steps_before(waves.path, widths, waves.codes, time, count)
+    deque(steps_until(waves.path, widths, waves.codes, time), maxlen=0)
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,0 +1,172 @@
+"""What of PLC files that engineers published is read: each file by itself, a library as one program, projects.
+
+    python -m benchmarks.plc.public_files [--from FOLDER] [--half read|unseen] [--only NAME]
+
+The repositories are cloned from GitHub at the commits below, into studies/public; `--from` names a folder that has them
+already, as `owner+name` or `owner+name/repo`. Nothing of them is kept but counts. The language was extended with the
+first half in view; the second half is read at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, machine, markdown_table, marks
+from chatdev.departments.plc.project import ENDINGS, check_project, read_project
+from chatdev.departments.plc.source_check import SourceCheck
+from chatdev.departments.plc.st.core import Dialect
+from chatdev.errors import ConfigError
+
+FOLDER = ROOT / "studies" / "public"
+_SHOWN = 6  # codes of refused files
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A public repository: what of it is read (`under`, with these endings), in which `ways`: `singly`, `together` (all
+    as one program), `projects` (each .plcproj as one)."""
+
+    name: str
+    commit: str
+    half: str
+    ways: Sequence[str]
+    dialect: str
+    endings: Sequence[str] = ENDINGS
+    under: str = ""
+
+
+REPOSITORIES = (
+    Repository("simsum/oscat", "ccc5f45ebda082d0f87f50eadf23ff29e39cf9ba", "read", ("singly", "together"), "codesys"),
+    Repository("tcunit/TcUnit", "d447f95dff584cd9ae856784b189315a05ff93f1", "read", ("projects",), "twincat"),
+    Repository("fisothemes/TwinCat-Dynamic-Collections", "d1317df9075d339b8cc6a6d1a9be42acdccc95de", "read",
+               ("projects",), "twincat"),
+    Repository("Keiji01/TwinCAT3", "33cd63d1555f79308da6b23f1b2ba2fbcaa77a3f", "read", ("projects",), "twincat"),
+    Repository("jubnzv/iec-checker", "d3e5dae2c9b5096a197e4134d7d0549201f3a953", "read", ("singly",), "iec", (".st",)),
+    Repository("wonka929/OSCAT_OpenPLC", "7805d6df1fba4b0de666a1a720b51971c7af8afa", "read", ("singly",), "iec"),
+    Repository("cangkui/AutoPLC", "", "unseen", ("singly",), "codesys", (".st", ".scl")),
+    Repository("TcOpenGroup/TcOpen", "", "unseen", ("projects",), "twincat"),
+    Repository("PLC-lang/rusty", "", "unseen", ("singly",), "codesys", (".st",)),
+    Repository("klauer/blark", "", "unseen", ("singly",), "twincat", (".st", ".TcPOU", ".TcDUT", ".TcGVL")),
+)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--from", dest="source", type=Path, default=FOLDER, help="folder of clones")
+    parser.add_argument("--half", choices=("read", "unseen"), help="only these")
+    parser.add_argument("--only", help="only the repository of this name")
+    options = parser.parse_args()
+    rows = {(row["repository"], row["way"]): row for row in TABLE.read().get("rows", ())}
+    for one in REPOSITORIES:
+        if options.half in (None, one.half) and options.only in (None, one.name):
+            for row in measure(one, options.source):
+                rows[row["repository"], row["way"]] = row
+                print(_cells(row), flush=True)
+    ways = [(one.name, way) for one in REPOSITORIES for way in one.ways]
+    TABLE.keep({"date": datetime.now(UTC).date().isoformat(), "machine": machine(),
+                "rows": [rows[way] for way in ways if way in rows]})
+
+
+def measure(one: Repository, source: Path) -> Iterator[dict[str, Any]]:
+    """A row for each way of reading a repository."""
+    git = _clone(one, source)
+    commit = one.commit or _git(git, "rev-parse", "HEAD").strip()
+    with tempfile.TemporaryDirectory() as folder:
+        files = list(_extract(git, commit, one, Path(folder)))
+        for way in one.ways:
+            yield {"repository": one.name, "commit": commit, "half": one.half, "way": way,
+                   **_read(way, Path(folder), files, Dialect(one.dialect))}
+
+
+def _clone(one: Repository, source: Path) -> Path:
+    folder = source / one.name.replace("/", "+")
+    for git in (folder / "repo", folder / ".git", folder):
+        if (git / "HEAD").is_file():
+            return git
+    subprocess.run(["git", "clone", "--quiet", "--bare", f"https://github.com/{one.name}", str(folder)], check=True)
+    return folder
+
+
+def _git(git: Path, *arguments: str) -> str:
+    return subprocess.run(["git", f"--git-dir={git}", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def _extract(git: Path, commit: str, one: Repository, folder: Path) -> Iterator[Path]:
+    """The files of a commit with a wanted ending, and the projects that name them."""
+    endings = {ending.lower() for ending in (*one.endings, ".plcproj")}
+    for line in _git(git, "ls-tree", "-r", "-z", commit).split("\0"):
+        about, _, name = line.partition("\t")
+        path = folder / name
+        if not name.startswith(one.under) or path.suffix.lower() not in endings or about.split()[1:2] != ["blob"]:
+            continue
+        done = subprocess.run(["git", f"--git-dir={git}", "cat-file", "blob", about.split()[2]], check=False,
+                              capture_output=True)
+        if not done.returncode:  # a mirror may lack large ones
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(done.stdout)
+            yield path
+
+
+def _read(way: str, folder: Path, files: Sequence[Path], dialect: Dialect) -> dict[str, Any]:
+    counts, codes, slowest = Counter[str](), Counter[str](), 0.0
+    for paths in _programs(way, folder, files):
+        began = time.process_time()
+        try:
+            checks = check_project(read_project(paths), dialect=dialect)
+        except ConfigError:
+            continue  # nothing of a program is there
+        slowest = max(slowest, time.process_time() - began)
+        for check in checks.values():
+            kind, code = _judge(check)
+            counts[kind] += 1
+            codes[code] += bool(code)
+    return {"files": counts.total(), **{kind: counts[kind] for kind in ("accepted", "gaps", "refused", "failed")},
+            "codes": dict(codes.most_common(_SHOWN)), "slowest": round(slowest, 2)}
+
+
+def _programs(way: str, folder: Path, files: Sequence[Path]) -> Iterator[list[Path]]:
+    if way == "together":
+        yield [folder]
+    elif way == "projects":
+        yield from ([file] for file in files if file.suffix.lower() == ".plcproj")
+    else:
+        yield from ([file] for file in files if file.suffix.lower() != ".plcproj")
+
+
+def _judge(check: SourceCheck) -> tuple[str, str]:
+    """What became of a file, and the code of its first error."""
+    if check.errors:
+        code = check.errors[0].code
+        return ("failed" if code == "refused" else "refused"), code
+    return ("gaps" if any(one.severity == "gap" for one in check.diagnostics) else "accepted"), ""
+
+
+def told(results: Mapping[str, Any]) -> str:
+    """The table for the page."""
+    return markdown_table(("repository", "commit", "half", "way", "files", "accepted", "with named gaps", "refused",
+                           "no answer", "first errors of the refused"),
+                          [_cells(row) for row in results.get("rows", ())])
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    share = (row["accepted"] + row["gaps"]) / max(1, row["files"])
+    return (row["repository"], row["commit"][:8], row["half"], row["way"], str(row["files"]), str(row["accepted"]),
+            f"{row['gaps']} ({share:.0%} in all)", str(row["refused"]), str(row["failed"]),
+            ", ".join(f"{code} {count}" for code, count in row["codes"].items()))
+
+
+TABLE = KeptTable(told, RESULTS_FOLDER / "plc_public_files.json", DOCS / "plc.md",
+                  marks("public files", "plc.public_files"))
+
+if __name__ == "__main__":
+    main()
