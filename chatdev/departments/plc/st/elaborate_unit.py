@@ -127,8 +127,7 @@ class Units:
     def declare_programs(self, entry: str) -> None:
         """Programs that others call or look into are global variables; of the one that is run nothing is known by its
         name, as its variables are those of the run."""
-        named = {one for unit in self._units.values() for part in (unit, *unit.members) for one in part.calls
-                 if one != unit.name.key}
+        named = named_by_others(self._units.values())
         for key, unit in self._units.items():
             if unit.kind != "program" or key not in named or key in self._world.globals:
                 continue
@@ -183,23 +182,26 @@ class Units:
         if not body.owner:
             self._check_externals(unit, scope)
         self.calls[key] = scope.calls
-        prologue = self._watch_edges(unit, scope)
-        statements: tuple[Statement, ...]
-        if "abstract" in unit.words and unit.kind in ("method", "get", "set"):
-            world.findings.report("gap-dispatch", unit.name.span)
-            statements = (Forget("dynamic dispatch", unit.span),)
-        elif (jump := _find_jump(unit.body)) is not None:
-            statements = (Forget(jump.what, jump.span),)
-        elif not body.owner and unit.name.key in {one.lower() for one in world.dialect.stubs}:
-            statements = _lose_all(unit, signature, scope)
-        else:
-            statements = prologue + elaborate_statements(unit.body, scope)
+        statements = self._read_statements(body, signature, scope)
         used = scope.used_members.values()
         world.members_of[key] = tuple(one.name[1:] for one in used if one.section != "constant")
         world.globals_of[key] = tuple(sorted(scope.used_globals))
         owned = tuple(one if one.section == "constant" else replace(one, section="in_out") for one in used)
         globals_ = tuple(replace(world.globals[name], section="in_out") for name in world.globals_of[key])
         self._add_routine(key, signature, statements, (*scope.temporaries, *owned, *globals_))
+
+    def _read_statements(self, body: _Body, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
+        """What a body does; anything where that is not known."""
+        unit = body.unit
+        if "abstract" in unit.words and unit.kind in ("method", "get", "set"):
+            scope.report("gap-dispatch", unit.name.span)
+            return (Forget("dynamic dispatch", unit.span),)
+        if not body.owner and unit.name.key in {one.lower() for one in self._world.dialect.stubs}:
+            return _lose_all(unit, signature, scope)
+        jump = _find_jump(unit.body)
+        if jump is not None:
+            return (Forget(jump.what, jump.span),)
+        return self._watch_edges(unit, scope) + elaborate_statements(unit.body, scope)
 
     def _add_routine(self, key: str, signature: Signature, body: tuple[Statement, ...],
                      more: tuple[Variable, ...]) -> None:
@@ -482,6 +484,11 @@ _NEW_TYPES = frozenset(("ltime", "ldate", "ltod", "ldt", "char", "wchar"))
 _OTHER_NAMES = {"ton_time": "ton", "tof_time": "tof", "tp_time": "tp", "ctu_int": "ctu", "ctd_int": "ctd",
                 "ctud_int": "ctud"}
 """Of standard blocks, as TIA Portal has them."""
+
+
+def named_by_others(units: Iterable[Unit]) -> set[str]:
+    """The names that units call or look into, without their own."""
+    return {one for unit in units for part in (unit, *unit.members) for one in part.calls if one != unit.name.key}
 
 
 def _sort_by_calls(units: Sequence[Unit], known: Mapping[str, Unit]) -> Iterator[Unit]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Fix
-from chatdev.departments.plc.st.parse_statement import parse_expression, parse_literal, pass_region, take_name
+from chatdev.departments.plc.st.parse_statement import parse_expression, parse_literal, take_name
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,
@@ -18,7 +18,14 @@ from chatdev.departments.plc.st.syntax import (
     TypeNode,
     TypeOf,
 )
-from chatdev.departments.plc.st.tokens import BOUNDARIES, KEYWORDS, Cursor, SyntaxStop, Token
+from chatdev.departments.plc.st.tokens import (
+    BOUNDARIES,
+    KEYWORDS,
+    Cursor,
+    SyntaxStop,
+    Token,
+    pass_region,
+)
 
 
 def parse_declarations(cursor: Cursor, opener: Token, end: str, section: Section = "local") -> list[Declaration]:

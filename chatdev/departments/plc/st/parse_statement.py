@@ -36,12 +36,13 @@ from chatdev.departments.plc.st.tokens import (
     CLOSING_WORDS,
     INNER_ENDS,
     KEYWORDS,
-    MEMBER_WORDS,
     MOST_NESTING,
     BadLiteral,
     Cursor,
     SyntaxStop,
     Token,
+    begins_member,
+    pass_region,
     read_number,
     read_string,
     read_time,
@@ -71,24 +72,6 @@ def _at_end(cursor: Cursor) -> bool:
     if token.key not in CLOSING_WORDS | INNER_ENDS:
         return _at_boundary(cursor) or (cursor.awaits("END_CASE") and _at_label(cursor))
     return token.key in CLOSING_WORDS and token.key.startswith("END_") and cursor.in_block
-
-
-def begins_member(cursor: Cursor) -> bool:
-    """Whether a METHOD, PROPERTY or ACTION begins here: two names in a row are no statement."""
-    return cursor.token.key in MEMBER_WORDS and cursor.ahead().kind == "name" and cursor.ahead().key != "ref" \
-        and cursor.ahead().line == cursor.token.line
-
-
-_BEHIND_NAMES = (":=", "(", ".", "[", ":", ",", "AT", "=", "^")
-
-
-def pass_region(cursor: Cursor) -> bool:
-    """Whether `REGION name` or `END_REGION name` stands here, which divides nothing and is passed over."""
-    token = cursor.token
-    is_head = token.key in ("region", "end_region") and cursor.ahead().key not in _BEHIND_NAMES
-    while is_head and cursor.token.line == token.line and cursor.token.kind != "end":
-        cursor.take()
-    return is_head
 
 
 def _is_stray(cursor: Cursor) -> bool:
@@ -139,41 +122,46 @@ def _parse_simple(cursor: Cursor) -> Step:
     first = cursor.token.span
     target = parse_place(cursor) if cursor.token.kind == "name" else _parse_address(cursor)
     sign = cursor.token
-    word = sign.key.upper() + "="
-    if word in _SIGNS and cursor.ahead().key == "=" and cursor.ahead().column == sign.column + len(sign.text):
-        cursor.take()
-        cursor.take()
-        value = parse_expression(cursor)
-        cursor.finish_statement("an expression")
-        return Assignment(target, value, cursor.span_from(first), _SIGNS[word])
-    if sign.key in _REPEATED and cursor.ahead().key == "=" and cursor.ahead().column == sign.column + 1:
-        cursor.take()
-        cursor.take()
-        value = parse_expression(cursor)
-        cursor.finish_statement("an expression")
-        return Assignment(target, Binary(sign.key, target, value, sign.span), cursor.span_from(first), "+=")
-    if sign.key == ":=" or sign.key == "=":
+    if sign.key in (":=", "="):
         if sign.key == "=":
             cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
         cursor.take()
-        value = parse_expression(cursor)
-        cursor.finish_statement("an expression")
-        return Assignment(target, value, cursor.span_from(first))
+        return Assignment(target, _parse_value(cursor), cursor.span_from(first))
+    if cursor.ahead().key == "=" and cursor.ahead().column == sign.column + len(sign.text):
+        if (word := sign.key.upper() + "=") in _SIGNS:
+            cursor.take()
+            cursor.take()
+            return Assignment(target, _parse_value(cursor), cursor.span_from(first), _SIGNS[word])
+        if sign.key in _REPEATED:
+            cursor.take()
+            cursor.take()
+            value = Binary(sign.key, target, _parse_value(cursor), sign.span)
+            return Assignment(target, value, cursor.span_from(first), "+=")
     if isinstance(target, Invocation):
         cursor.finish_statement("a call")
         return CallStatement(target, target.span)
-    if sign.key == ":" and isinstance(target, Name) and _is_label(cursor):
-        cursor.take()
-        cursor.findings.report("gap-jump", first)
-        return Foreign("a jump to a label", first)
     if sign.key == ":":
-        raise cursor.stop("colon-assigns")
+        return _parse_label(cursor, target)
     raise _report_half(cursor, target)
 
 
+def _parse_value(cursor: Cursor) -> Node:
+    """What is assigned, and the end of the statement."""
+    value = parse_expression(cursor)
+    cursor.finish_statement("an expression")
+    return value
+
+
+def _parse_label(cursor: Cursor, target: Node) -> Step:
+    """`name:`, where a jump goes to."""
+    if not isinstance(target, Name) or not _is_label(cursor):
+        raise cursor.stop("colon-assigns")
+    cursor.take()
+    cursor.findings.report("gap-jump", target.span)
+    return Foreign("a jump to a label", target.span)
+
+
 _SIGNS: dict[str, OneOf["S=", "R=", "REF="]] = {"S=": "S=", "R=": "R=", "REF=": "REF="}
-
-
 _REPEATED = ("+", "-", "*", "/")
 """Operators that may stand before the `=` of an assignment, as in `n += 1`."""
 

@@ -8,13 +8,7 @@ from dataclasses import replace
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Findings, Fix
 from chatdev.departments.plc.st.parse_declaration import parse_declarations, parse_type
-from chatdev.departments.plc.st.parse_statement import (
-    begins_member,
-    parse_place,
-    parse_statements,
-    pass_region,
-    take_name,
-)
+from chatdev.departments.plc.st.parse_statement import parse_place, parse_statements, take_name
 from chatdev.departments.plc.st.syntax import (
     Assignment,
     Declaration,
@@ -39,6 +33,8 @@ from chatdev.departments.plc.st.tokens import (
     Cursor,
     SyntaxStop,
     Token,
+    begins_member,
+    pass_region,
     split_tokens,
 )
 

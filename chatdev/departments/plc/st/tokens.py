@@ -453,3 +453,21 @@ class Cursor:
                 return False
             self.take()
         return True
+
+
+def begins_member(cursor: Cursor) -> bool:
+    """Whether a METHOD, PROPERTY or ACTION begins here: two names in a row are no statement."""
+    return cursor.token.key in MEMBER_WORDS and cursor.ahead().kind == "name" and cursor.ahead().key != "ref" \
+        and cursor.ahead().line == cursor.token.line
+
+
+_BEHIND_NAMES = (":=", "(", ".", "[", ":", ",", "AT", "=", "^")
+
+
+def pass_region(cursor: Cursor) -> bool:
+    """Whether `REGION name` or `END_REGION name` stands here, which divides nothing and is passed over."""
+    token = cursor.token
+    is_head = token.key in ("region", "end_region") and cursor.ahead().key not in _BEHIND_NAMES
+    while is_head and cursor.token.line == token.line and cursor.token.kind != "end":
+        cursor.take()
+    return is_head

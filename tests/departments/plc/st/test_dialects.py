@@ -272,3 +272,42 @@ def test_a_pointer_makes_unknown_what_it_may_touch_and_no_more() -> None:
                              for one in ("y = 1", "z = 0")])
     found = verify(source, None, asked)
     assert [(one.verdict, one.reason) for one in found[:2]] == [("PROVED", ""), ("UNKNOWN", "not verified: pointers")]
+
+
+def test_lists_of_global_variables_are_namespaces() -> None:
+    more = "NAMESPACE GVL_Main\nVAR_GLOBAL level : INT := 4; END_VAR\nEND_NAMESPACE\n"
+    assert value("y := GVL_Main.level + level;", more=more) == 8
+    assert [one.code for one in read("y := GVL_Other.level;", more=more).diagnostics] == ["undeclared"]
+
+
+def test_a_body_that_is_drawn_is_a_stub() -> None:
+    """It may write its own variables and global ones, and nothing else."""
+    source = ("VAR_GLOBAL g : INT; END_VAR\nFUNCTION_BLOCK Drawn\nVAR_OUTPUT q : BOOL; END_VAR\nEND_FUNCTION_BLOCK\n"
+              "PROGRAM P\nVAR_INPUT x : INT; END_VAR\nVAR d : Drawn; y, z : INT; END_VAR\n"
+              "d();\nIF d.q THEN y := 1; END_IF\nEND_PROGRAM")
+    dialect = Dialect(stubs=("Drawn",))
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [one]}
+                             for one in ("z = 0", "y = 0", "g = 0", "y <= 1")])
+    found = verify(source, None, asked, dialect=dialect)
+    assert [one.verdict for one in found[:4]] == ["PROVED", "UNKNOWN", "UNKNOWN", "PROVED"]
+    reading = read_program(source, None, dialect)
+    assert [(one.code, one.severity) for one in reading.diagnostics] == [("gap-body", "gap")]
+    assert reading.program
+    with pytest.raises(RunTimeFault, match="not run: the body of Drawn, which is not there"):
+        Machine(reading.program).scan({"x": 1})
+
+
+def test_what_is_written_in_part_of_a_word_is_not_known() -> None:
+    source = "PROGRAM P\nVAR_INPUT x : BYTE; END_VAR\nVAR w : WORD; k : INT := 3; END_VAR\nw.%B0 := x;\nEND_PROGRAM"
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["w = 0"]}])
+    assert verify(source, None, asked)[0].verdict == "UNKNOWN"
+
+
+@pytest.mark.parametrize(("body", "verdict"), [
+    ("d := d + T#1s;", "UNKNOWN"), ("IF d < DT#2030-01-01-00:00:00 THEN d := d + T#1s; END_IF", "PROVED")])
+def test_moments_are_proved_as_integers(body: str, verdict: str) -> None:
+    source = f"PROGRAM P\nVAR d : DT := DT#2024-01-01-00:00:00; END_VAR\n{body}\nEND_PROGRAM"
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [
+        "d >= DT#2024-01-01-00:00:00"]}])
+    found = verify(source, None, asked)[0].verdict
+    assert found == verdict or (verdict == "UNKNOWN" and found == "BOUNDED")
