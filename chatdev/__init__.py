@@ -41,7 +41,7 @@ from chatdev.version import __version__ as __version__
 if TYPE_CHECKING:
     from chatdev.events import Event
     from chatdev.llm.base import Image, Message, Model, Reply, Request, ScriptedModel, ToolCall
-    from chatdev.llm.rate import RateLimit
+    from chatdev.llm.tokens import RateLimit
     from chatdev.runner.api import Company, areplay, aresume, arun, replay, resume, run
     from chatdev.runner.options import RunOptions
     from chatdev.runner.report import Run
@@ -62,7 +62,7 @@ _LAZY = {
     "Event": "chatdev.events",
     "Company": _API, "areplay": _API, "aresume": _API, "arun": _API, "replay": _API, "resume": _API, "run": _API,
     "Image": _MODELS, "Message": _MODELS, "Model": _MODELS, "Reply": _MODELS, "Request": _MODELS, "ToolCall": _MODELS,
-    "RateLimit": "chatdev.llm.rate", "Run": "chatdev.runner.report", "RunOptions": "chatdev.runner.options",
+    "RateLimit": "chatdev.llm.tokens", "Run": "chatdev.runner.report", "RunOptions": "chatdev.runner.options",
     "ScriptedModel": "chatdev.llm.base", "Software": "chatdev.workspace.snapshot",
 }
 """What is loaded when it is first asked for, so that importing chatdev stays quick."""

@@ -19,6 +19,7 @@ from tests.support.shop import Shop
 
 settings.register_profile("busy", deadline=None,  # a machine that is busy with other things is slow now and then
                           max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=500)  # that of `make prove`
 settings.load_profile("busy")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a script, and those of nohup, are
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # started to ignore these, and programs of the tests would do so too

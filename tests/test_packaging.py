@@ -47,7 +47,15 @@ class Install:
 
     def chatdev(self, *arguments: str, status: int | None = 0, errors: bool = False) -> str:
         """What the installed command prints, run from a folder that has nothing to do with it."""
-        return call([str(self.folder / "bin" / "chatdev"), *arguments], self.folder, status, errors=errors)
+        program = self.folder / "bin" / "chatdev"
+        command = [str(program)] if program.exists() else [self.python, "-m", "chatdev"]
+        return call([*command, *arguments], self.folder, status, errors=errors)
+
+    @property
+    def site(self) -> Path:
+        """Where packages are installed."""
+        (site,) = self.folder.glob("lib/python*/site-packages")
+        return site
 
 
 def call(argv: Sequence[str], folder: Path, status: int | None = 0, *, errors: bool = False) -> str:
@@ -59,12 +67,14 @@ def call(argv: Sequence[str], folder: Path, status: int | None = 0, *, errors: b
     return result.stderr if errors else result.stdout
 
 
-def new_environment(folder: Path) -> Install:
-    """A fresh environment that borrows only the dependencies; chatdev itself is never found through them."""
+def new_environment(folder: Path, *others: Install) -> Install:
+    """A fresh environment that borrows only the dependencies, and what is installed in others; chatdev itself is never
+    found through the dependencies."""
     venv.create(folder, with_pip=False, symlinks=True)
-    (site,) = folder.glob("lib/python*/site-packages")
-    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
-    return Install(folder)
+    install = Install(folder)
+    borrowed = "\n".join([*(str(one.site) for one in others), sysconfig.get_path("purelib")])
+    (install.site / "borrowed.pth").write_text(borrowed, encoding="utf-8")
+    return install
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +122,10 @@ def strangers_wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def with_stranger(wheel: str, strangers_wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
+def with_stranger(installed: Install, strangers_wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
     """The wheel and that package, installed."""
-    install = new_environment(tmp_path_factory.mktemp("with-stranger"))
-    install.pip(wheel, strangers_wheel)
+    install = new_environment(tmp_path_factory.mktemp("with-stranger"), installed)
+    install.pip(strangers_wheel)
     return install
 
 
@@ -127,7 +137,7 @@ def test_an_installed_wheel_works_from_any_folder(installed: Install) -> None:
 
 
 def test_a_wheel_ships_every_data_file(installed: Install) -> None:
-    (package,) = installed.folder.glob("lib/python*/site-packages/chatdev")
+    package = installed.site / "chatdev"
     for folder in DATA_FOLDERS:
         assert files_below(package / folder) == files_below(ROOT / folder)
     assert {"py.typed", *data_files(ROOT / "chatdev")} <= files_below(package)
@@ -181,8 +191,8 @@ def test_a_study_measures_by_a_strangers_data_set(with_stranger: Install, chat_s
     assert re.search(r"runs +right\n", table), "the columns are the department's"
 
 
-def test_a_study_of_a_department_is_checked_on_another_machine(with_stranger: Install, wheel: str, tmp_path: Path,
-                                                               strangers_wheel: str) -> None:
+def test_a_study_of_a_department_is_checked_on_another_machine(with_stranger: Install, installed: Install,
+                                                               tmp_path: Path, strangers_wheel: str) -> None:
     """Where the package lies elsewhere; and where it is not installed."""
     send = ("import pathlib, pickle; from acme_plant.tanks import Tanks; from chatdev.evaluation.study import *; "
             "from chatdev.evaluation.variants import variants; folder = pathlib.Path('study').absolute(); "
@@ -191,8 +201,7 @@ def test_a_study_of_a_department_is_checked_on_another_machine(with_stranger: In
             "(folder / 'check').write_bytes(pickle.dumps(PreflightCheck(study, Tanks().tasks(), specs, mark)))")
     call([with_stranger.python, "-c", send], tmp_path)
     receive = "import pathlib, pickle; pickle.loads(pathlib.Path('study/check').read_bytes())(); print('sound')"
-    other = new_environment(tmp_path / "other")
-    other.pip(wheel)
+    other = new_environment(tmp_path / "other", installed)
     assert "sound" not in call([other.python, "-c", receive], tmp_path, 1)
     other.pip(strangers_wheel)
     assert call([other.python, "-c", receive], tmp_path) == "sound\n"
@@ -219,12 +228,11 @@ for one in pkgutil.walk_packages(chatdev.__path__, "chatdev."):
 
 
 @pytest.fixture(scope="module")
-def without_departments(wheel: str, tmp_path_factory: pytest.TempPathFactory) -> Install:
-    """The wheel, installed, and the folder of departments removed, though the metadata still name them."""
+def without_departments(installed: Install, tmp_path_factory: pytest.TempPathFactory) -> Install:
+    """What is installed of the wheel, but the folder of departments, though the metadata still name them."""
     install = new_environment(tmp_path_factory.mktemp("without-departments"))
-    install.pip(wheel)
-    (folder,) = install.folder.glob("lib/python*/site-packages/chatdev/departments")
-    shutil.rmtree(folder)
+    for part in installed.site.glob("chatdev*"):
+        shutil.copytree(part, install.site / part.name, ignore=shutil.ignore_patterns("departments"))
     return install
 
 

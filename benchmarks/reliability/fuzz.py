@@ -26,7 +26,7 @@ from typing import Any
 
 from benchmarks.reliability.proof import SEED, Claim, Proof, Study
 from benchmarks.study import RESULTS_FOLDER, ROOT, markdown_table, read_results
-from chatdev.workspace.python_source import parse
+from chatdev.workspace.python_facts import parse
 from tests.fuzz.targets import TARGETS, Target
 
 SECONDS, QUICK = 600, 2

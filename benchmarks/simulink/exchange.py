@@ -6,7 +6,8 @@ take no more memory.
 The reference models, and NESTED random ones with systems in each other and names that files must escape. A unit is run
 by fmpy to `STOP` seconds (electrical ones to a hundredth), and held against a run of the model in one piece; the
 deviation is the greatest of the last values, against each signal's greatest. Memory: that of a process of its own which
-logs so many samples. Writes benchmarks/results/simulink_exchange.json.
+logs so many samples (its own peak: getrusage would count what its parent had). Writes
+benchmarks/results/simulink_exchange.json.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ PROGRAMS = 20  # of the nested ones, as each program runs in the sandbox twice
 SAMPLES = (100_000, 1_000_000, 10_000_000)
 ODD = ("it's", 'a "b"', "a/b", "two\nlines", "Größe", "𝛼 %d", "a -> b", "[x;y]", "x...", "%{", "über\tTab", "#1: {a}")
 """Names that files have to escape."""
-_LOG = """
-import json, resource, sys, time
+_LOG = r"""
+import json, re, sys, time
+from pathlib import Path
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.departments.simulink.simulation.solve import Options, simulate
 model = Diagram.parse('''
@@ -54,7 +56,7 @@ lines: [Sine/1 -> Store/1, Sine/1 -> Scope/1, Store/1 -> Scope/2]
 begin = time.monotonic()
 found = simulate(model, Options(stop=(int(sys.argv[1]) - 1) * 0.001))
 print(json.dumps({'samples': found.steps, 'kept': len(found.times), 'seconds': time.monotonic() - begin,
-                  'megabytes': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+                  'megabytes': int(re.search(r'VmHWM:\s+(\d+)', Path('/proc/self/status').read_text())[1]) / 1024}))
 """
 
 

@@ -45,7 +45,7 @@ class StudyPlan(NamedTuple):
 def study_of(data: DataSet, conditions: Conditions, options: StudyOptions, embedder_url: str | None = None) -> Study:
     """The study that the options describe."""
     from chatdev.evaluation.study import Study
-    from chatdev.llm.rate import RateLimit
+    from chatdev.llm.tokens import RateLimit
 
     rate = RateLimit(options.requests_per_minute, options.tokens_per_minute)
     return Study(data, options.runs, conditions, options.base_url, options.sandbox, embedder_url, rate,

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, system_prompt, tools_of
+from chatdev.config.json_schema import call_schema
 from chatdev.config.phases import Phase, bare_name, phase_limits
 from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes
 from chatdev.config.schema import CompanyConfig, PhaseStep, Step, walk
-from chatdev.config.schema_text import call_schema
 from chatdev.config.settings import profile_of
 from chatdev.config.templates import render, variables
 from chatdev.errors import ConfigError, MissingProgram, ToolError

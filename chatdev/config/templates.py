@@ -33,9 +33,9 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
-from chatdev.config.schema_text import type_text
+from chatdev.config.json_schema import type_text
 from chatdev.errors import ConfigError, ExpressionError
-from chatdev.workspace.repository_map import map_repository
+from chatdev.workspace.languages import map_repository
 
 # Jinja2 with limits: a stranger's texts and expressions are rendered in our own process.
 

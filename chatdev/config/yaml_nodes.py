@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -59,6 +60,7 @@ for _name, (_pattern, _first, _) in _WORDS.items():
 Dumper.yaml_implicit_resolvers = {**_Loader.yaml_implicit_resolvers, "<": [(_TAG + "merge", re.compile(r"<<\Z"))]}
 _SCALARS: dict[str, Callable[[str], Any]] = {_TAG + "str": str} | {_TAG + n: word[2] for n, word in _WORDS.items()}
 _MOST_BYTES = 4 << 20  # of a file; the longest company there is has 40 KB
+_SHORT = 40_000  # characters, up to which a text is remembered with its value
 _DEEPEST = 100
 _MOST_VALUES = 100_000  # aliases of aliases can make a small file huge
 
@@ -114,6 +116,10 @@ def read_text(path: Path) -> str:
 
 def parse(text: str, name: str) -> Node:
     """The value of a YAML text; `name` stands for the file in places and errors."""
+    return _parse_again(text, name) if len(text) <= _SHORT else _parse(text, name)
+
+
+def _parse(text: str, name: str) -> Node:
     try:
         _refuse_depth(text, name)
         root = yaml.compose(text, Loader=_Loader)
@@ -126,6 +132,9 @@ def parse(text: str, name: str) -> Node:
         raise ConfigError(f"{name}: has half a character (byte {error.start}); write it in UTF-8") from error
     except RecursionError as error:
         raise ConfigError(f"{name}: an alias contains itself; write its value out") from error
+
+
+_parse_again = lru_cache(maxsize=64)(_parse)  # a run reads its company, and what that extends, several times
 
 
 def node_of(value: Any, name: str, level: int = 0) -> Node:

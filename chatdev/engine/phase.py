@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt, tools_of
+from chatdev.config.json_schema import call_schema
 from chatdev.config.phases import Limits, OnNoSolution, Phase, PhaseLimits, names_read, phase_limits, settle
-from chatdev.config.schema_text import call_schema
 from chatdev.config.templates import render, variables
 from chatdev.engine.budget import Budget
 from chatdev.engine.context import RunContext, ShortTermMemory, State, Utterance

@@ -23,7 +23,7 @@ from chatdev.evaluation.measure import Bench, Row, embedder_of
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant, name_without_model
 from chatdev.llm.base import Model
-from chatdev.llm.rate import RateLimit
+from chatdev.llm.tokens import RateLimit
 from chatdev.packages.imports import Policy, Supply
 from chatdev.packages.modules import runtime
 from chatdev.runner.api import aresume

@@ -30,8 +30,7 @@ from chatdev.llm.failures import (
     retry_attempts,
     status_of,
 )
-from chatdev.llm.rate import RateLimit
-from chatdev.llm.tokens import ReplyGauge
+from chatdev.llm.tokens import RateLimit, ReplyGauge
 from chatdev.llm.wire_tools import WireNames
 from chatdev.plain_values import check_depth
 from chatdev.safe_text import scrub

@@ -30,7 +30,7 @@ from chatdev.llm.connection import (
 )
 from chatdev.llm.failures import LONGEST_WAIT, Sleep
 from chatdev.llm.openai_model import OpenAIModel
-from chatdev.llm.rate import RateLimit
+from chatdev.llm.tokens import RateLimit
 from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.paths import expand_home
 from chatdev.plain_values import check_depth

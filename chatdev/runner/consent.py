@@ -30,8 +30,8 @@ from chatdev.config.settings import (
 from chatdev.errors import ConfigError, ConsentMissing
 from chatdev.llm.base import Model
 from chatdev.llm.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_VARIABLE, Connection
-from chatdev.llm.rate import RateLimit
 from chatdev.llm.registry import Models
+from chatdev.llm.tokens import RateLimit
 from chatdev.origins import Origin, without_user
 from chatdev.paths import working_folder
 from chatdev.runner.toolbox import KnownTools, describe_server, servers_of_others
@@ -78,7 +78,7 @@ class KnownInputs:
 
 def place_inputs(company: CompanyConfig, tools: KnownTools | None) -> dict[str, PlaceInput]:
     """The company's inputs that one of its tools takes as a place, by name."""
-    if tools is None:
+    if tools is None or not company.inputs:
         return {}
     return {name: taken for tool in tools_of(company, tools) for name, taken in tools.tool(tool).places.items()
             if name in company.inputs}

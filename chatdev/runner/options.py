@@ -15,7 +15,7 @@ from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ConfigError, WorkspaceError
 from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model
-from chatdev.llm.rate import RateLimit
+from chatdev.llm.tokens import RateLimit
 from chatdev.plain_file import read_named
 from chatdev.runner.raster import read_picture
 from chatdev.safe_text import scrub

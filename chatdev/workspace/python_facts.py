@@ -1,18 +1,20 @@
-"""What is known of one Python file without running it, read in the child of this process; every function raises
-SyntaxError for a file that cannot be read."""
+"""What is known of one Python file without running it, read in the child of this process; every isolated function
+raises SyntaxError for a file that cannot be read."""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import StringIO
 from itertools import chain
-from typing import TypeGuard
+from threading import Lock
+from typing import Any, TypeGuard
 
 from chatdev.isolation.isolate import isolate
-from chatdev.workspace.python_source import check, literal, one_at_a_time, parse
 
 
 def has_main_guard(source: bytes) -> bool:
@@ -235,3 +237,52 @@ def function_around(source: bytes, path: str, line: int) -> tuple[int, int] | No
             if first <= line <= last and (found is None or first > found[0]):
                 found = first, last
     return found
+
+
+# Reading Python source that may be anything: syntax errors are the only errors, and warnings stay out of the way.
+
+one_at_a_time = Lock()
+"""To hold while a library may parse Python; the functions here hold it themselves."""
+_ERRORS = ValueError, TypeError, RecursionError, MemoryError, OverflowError  # NUL bytes, lists as keys, deep nesting
+_TOO_MUCH = "nested too deeply, or takes too much memory to compile"
+_MANY_DOTS = 20_000
+_MANY_PARTS = 500
+_LONG_NAME = re.compile(r"(?:\.[\s\\]*+\w++[\s\\]*+)++")
+
+
+def parse(source: bytes | str, path: str = "<unknown>") -> ast.Module:
+    """The syntax tree of `source`; raises SyntaxError only."""
+    _refuse_endless_names(source, path)
+    with _quiet(path):
+        return ast.parse(source, path)
+
+
+def literal(source: str) -> Any:
+    """The value of a Python literal; raises SyntaxError only, also when it is no literal."""
+    with _quiet("<literal>"):
+        return ast.literal_eval(source.strip())
+
+
+def check(source: bytes, path: str) -> None:
+    """Compile `source` without running it; raises SyntaxError only."""
+    _refuse_endless_names(source, path)
+    with _quiet(path):
+        compile(source, path, "exec", dont_inherit=True)
+
+
+def _refuse_endless_names(source: bytes | str, path: str) -> None:
+    """`import a.a.a…` takes Python a time that grows with the square of its length: 10 s for 200 KB."""
+    text = source if isinstance(source, str) else source.decode("latin-1")
+    if text.count(".") > _MANY_DOTS and any(name[0].count(".") > _MANY_PARTS for name in _LONG_NAME.finditer(text)):
+        raise SyntaxError(f"a name of more than {_MANY_PARTS} parts", (path, 1, 1, None))
+
+
+@contextmanager
+def _quiet(path: str) -> Iterator[None]:
+    with one_at_a_time, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except _ERRORS as error:
+            why = _TOO_MUCH if isinstance(error, MemoryError) else str(error) or "nested too deeply"
+            raise SyntaxError(why, (path, 1, 1, None)) from error

@@ -6,7 +6,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.engine.studio import WRITE, Studio, program
-from tests.support.processes import running_program
+from tests.support.copies import start_module
 from tests.support.session import read_terminal
 from tests.support.shop import Shop
 from tests.support.wheels import PackageIndex, set_pip
@@ -41,9 +40,8 @@ def shop(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
 def terminal(shop: Shop) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """The command at a terminal, up to its question."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "chatdev", *shop.arguments("--install", "ask")]
-    with running_program(command, env={**os.environ, **shop.environment, "TERM": "xterm", "COLUMNS": "90"},
-                         stdin=theirs, stdout=theirs, stderr=theirs) as process:
+    with start_module("chatdev", *shop.arguments("--install", "ask"), stdin=theirs, stdout=theirs, stderr=theirs,
+                      env={**os.environ, **shop.environment, "TERM": "xterm", "COLUMNS": "90"}) as process:
         os.close(theirs)
         said = b""
         while QUESTION not in said and (more := read_terminal(ours)):

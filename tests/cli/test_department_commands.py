@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from chatdev.department import departments
+from tests.support.copies import run_module
 from tests.support.face_packages import put_company, put_package
-from tests.support.processes import running_program
 
 ROWS = """commands={'plant': Command('plant.commands:plant', 'Say what is known of tanks.')},
           data_sets={'tanks': Command('plant.commands:tanks', 'Ask about tanks.')},
@@ -54,24 +52,6 @@ from chatdev.cli.app import main
 main()
 """
 
-CALLS = """
-import json, os, sys, tempfile
-from chatdev.cli import app
-for line in open(0, closefd=False):
-    with tempfile.TemporaryFile() as said:
-        child = os.fork()
-        if not child:
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-            os.dup2(said.fileno(), 1)
-            os.dup2(said.fileno(), 2)
-            sys.argv = json.loads(line)
-            app.main()
-            os._exit(0)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        said.seek(0)
-        print(json.dumps([status, said.read().decode()]), flush=True)
-"""
-
 Chatdev = Callable[..., tuple[int, str]]
 
 
@@ -83,29 +63,13 @@ def path(tmp_path: Path) -> list[str]:
 
 
 @pytest.fixture
-def chatdev(here: Path, path: list[str]) -> Iterator[Chatdev]:
-    """Call the command in a process of its own; its exit code and what it printed. What all calls import is imported
-    once, in a process that each of theirs is a copy of."""
-    with contextlib.ExitStack() as stack:
-        def start() -> subprocess.Popen[str]:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")])}
-            return stack.enter_context(running_program([sys.executable, "-c", CALLS], cwd=here, env=environment,
-                                                       text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
-
-        begun: list[subprocess.Popen[str]] = []
-
-        def call(*arguments: str) -> tuple[int, str]:
-            if not begun:  # by now the test has put all of its packages on the path
-                begun.append(start())
-            asked, answers = begun[0].stdin, begun[0].stdout
-            assert asked
-            assert answers
-            print(json.dumps(["chatdev", *arguments]), file=asked, flush=True)
-            status, out = json.loads(answers.readline())
-            return status, out
-        yield call
-        for process in begun:
-            process.communicate(timeout=100)
+def chatdev(here: Path, path: list[str]) -> Chatdev:
+    """Call the command in a process of its own; its exit code and what it printed."""
+    def call(*arguments: str) -> tuple[int, str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*path, os.environ.get("PYTHONPATH", "")])}
+        done = run_module("chatdev", *arguments, cwd=here, env=environment, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+    return call
 
 
 @pytest.mark.parametrize(("arguments", "commands"), [

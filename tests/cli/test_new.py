@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from chatdev import Company
 from chatdev.cli.app import command_line
 from chatdev.department import installed_companies
+from tests.support.copies import run_module
 
 
 def invoke(*arguments: str) -> tuple[int, str]:
@@ -58,11 +59,9 @@ def test_a_new_tool_is_known_once_its_package_is_installed(here: Path) -> None:
     file = here / "company_config" / "own" / "company.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace("feedback: software.run ", "guard: line_length.check "),
                     encoding="utf-8")
-    check = [sys.executable, "-m", "chatdev", "check", "own"]
-    known = subprocess.run(check, capture_output=True, text=True, check=False,
-                           env={**os.environ, "PYTHONPATH": str(here / "line_length")})
+    known = run_module("chatdev", "check", "own", env={**os.environ, "PYTHONPATH": str(here / "line_length")})
     assert known.stdout.startswith("OK own"), known.stderr
-    unknown = subprocess.run(check, capture_output=True, text=True, check=False)
+    unknown = run_module("chatdev", "check", "own")
     assert "there is no tool 'line_length.check'" in unknown.stderr
 
 

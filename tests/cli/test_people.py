@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import stat
-import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -29,7 +28,7 @@ from chatdev.journal import read_journal
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer
-from tests.support.processes import default_ctrl_c
+from tests.support.copies import Terminal
 
 YOU = "you> "
 DECIDE = r"\[s\]how all.* > "
@@ -82,10 +81,8 @@ class Desk:
     @contextmanager
     def at_terminal(self, *arguments: str, columns: int = 80, **variables: str) -> Iterator[pexpect.spawn[str]]:
         """A command at a terminal."""
-        with default_ctrl_c():
-            terminal = pexpect.spawn(sys.executable, ["-m", "chatdev", *arguments], encoding="utf-8",
-                                     dimensions=(40, columns), timeout=60, codec_errors="replace",
-                                     env={**os.environ, **self.variables, "TERM": "xterm", **variables})
+        terminal = Terminal("chatdev", *arguments, dimensions=(40, columns), timeout=60,
+                            env={**os.environ, **self.variables, "TERM": "xterm", **variables})
         try:
             yield terminal
         finally:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from chatdev.config.json_schema import call_schema, type_text
 from chatdev.config.load import companies, load_company
 from chatdev.config.profiles import Sizes
-from chatdev.config.schema_text import call_schema, type_text
 from chatdev.runner.toolbox import KnownTools, described_tools
 
 TEXT = {"type": "string"}

@@ -21,7 +21,7 @@ records = st.tuples(st.text(min_size=1), st.text(), st.dictionaries(st.text(min_
 pieces = st.sampled_from([b"\n", b'{"v": 1, "kind": "Noted"}\n', b'{"v": 2}', b"{", b"[" * 30_000, b'"\\ud800"', b"\0",
                           b"NaN", b"9" * 5000, b"null\n", b"\xed\xa0\x80", b"\xff", b"\r\n", b"\xe2\x80\xa8"])
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
-many = settings(max_examples=200)
+many = settings()
 
 
 @pytest.fixture(scope="module")

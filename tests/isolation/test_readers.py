@@ -11,18 +11,16 @@ from tests.support.checkout import MODULES, imported, named
 READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/replies/python/reader.py", "chatdev/workspace/python_facts.py",
     "chatdev/departments/software/reading/python_reader.py",
-    "chatdev/departments/verilog/design/source.py", "chatdev/departments/verilog/design/facts.py",
-    "chatdev/departments/verilog/design/slips.py", "chatdev/departments/verilog/slang.py",
-    "chatdev/departments/verilog/tracing/isolated_trace.py",
+    "chatdev/departments/verilog/design/facts.py", "chatdev/departments/verilog/design/slips.py",
+    "chatdev/departments/verilog/slang.py", "chatdev/departments/verilog/tracing/search.py",
     "chatdev/departments/plc/source_check.py", "chatdev/departments/plc/source_run.py",
     "chatdev/departments/plc/proof/checks.py",
 }
 BELOW = {  # what readers stand on: called in the child alone
-    "chatdev/workspace/python_source.py", "chatdev/departments/plc/proof/properties.py",
-    "chatdev/departments/plc/st/slips.py",
+    "chatdev/departments/plc/proof/properties.py", "chatdev/departments/plc/st/slips.py",
     *(f"chatdev/departments/verilog/{name}.py" for name in (
         "design/elaborate", "design/records", "design/statements", "design/design",
-        "tracing/trace", "tracing/drivers", "tracing/search")),
+        "tracing/trace", "tracing/drivers")),
 }
 BY_CONSENT = {"chatdev/departments/verilog/__init__.py"}  # `trace_drivers`, a library for texts of one's own
 GENERATORS = {  # compile what they generated themselves, of bounded depth
@@ -31,9 +29,10 @@ GENERATORS = {  # compile what they generated themselves, of bounded depth
     *(f"chatdev/departments/simulink/simulation/{name}.py" for name in ("compile", "steps", "subsystems")),
 }
 DESIGN = "chatdev.departments.verilog.design"
-PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang", "chatdev.workspace.python_source",
+PARSERS = {"ast", "tokenize", "symtable", "codeop", "pyflakes", "pyslang",
+           *(f"chatdev.workspace.python_facts.{name}" for name in ("parse", "literal", "check")),
            "chatdev.departments.plc.st.reading", "chatdev.departments.plc.source_check.readable_program",
-           f"{DESIGN}.source.import_pyslang", f"{DESIGN}.elaborate.elaborate", f"{DESIGN}.design.Design"}
+           f"{DESIGN}.records.import_pyslang", f"{DESIGN}.elaborate.elaborate", f"{DESIGN}.design.Design"}
 
 
 def parsers_in(tree: ast.Module) -> set[str]:

@@ -16,7 +16,7 @@ from chatdev import Company, ConfigError
 from chatdev.llm.base import Message, Request, Sampling, Usage
 from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
-from chatdev.llm.rate import RateLimit
+from chatdev.llm.tokens import RateLimit
 from tests.engine.studio import TALK, Studio
 from tests.llm.asking import ASK, KEY, complete, error
 from tests.support.chat_server import ChatServer, Received, Scripted

@@ -3,30 +3,39 @@
 What runs a company is imported for most of a second, and hundreds of tests start a program that does. Here one process
 imports once for all of them, and each program is a copy of it: a child of the tests like any other, with a number,
 arguments, a folder, variables, streams and signals of its own, and it ends as Python ends. Where Python itself is to
-start in another way (`PYTHONPATH`, `-c`, a terminal to control), or there is no `clone` of Linux, it starts as ever.
+start in another way (`-c`, a language, a terminal to control), or there is no `clone` of Linux, it starts as ever.
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
+import fcntl
 import gc
 import json
 import os
 import platform
+import pty
 import runpy
 import signal
 import socket
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import pexpect
+import ptyprocess  # type: ignore[import-untyped]
+
 from chatdev.config.load import load_company
+from chatdev.department import departments
+from chatdev.llm.tokens import count_tokens
 from tests.support.checkout import ROOT
 from tests.support.processes import start_program
 
@@ -37,7 +46,8 @@ _GET_TID_ADDRESS = 40  # of prctl: where the number of a thread is
 _OPTIONS = {"cwd", "env", "stdin", "stdout", "stderr", "text", "encoding", "errors", "bufsize", "start_new_session"}
 _MODULES = ("chatdev.cli.run_commands", "chatdev.cli.people", "chatdev.cli.view", "chatdev.cli.evaluate",
             "chatdev.cli.company_commands", "chatdev.cli.doctor", "chatdev.cli.mcp.command", "chatdev.doctor.checks",
-            "chatdev.isolation.parent", "chatdev.web.server", "jsonschema", "referencing.jsonschema")
+            "chatdev.cli.mcp.server", "chatdev.cli.mcp.run_tool", "chatdev.isolation.parent", "chatdev.web.server",
+            "chatdev.llm.openai_model", "openai", "jsonschema", "referencing.jsonschema")
 
 
 def start_module(name: str, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
@@ -64,10 +74,26 @@ def _can_copy() -> bool:
     return _CLONE is not None and bool(_place_of_number())
 
 
+class Terminal(pexpect.spawn):  # type: ignore[type-arg]  # it takes no argument at run time
+    """`python -m NAME ARGUMENTS…` on a terminal of its own; `options` of `pexpect.spawn`."""
+
+    def __init__(self, name: str, *arguments: str, **options: Any) -> None:
+        super().__init__(sys.executable, ["-m", name, *arguments], encoding="utf-8", codec_errors="replace", **options)
+
+    def _spawnpty(self, args: list[bytes], env: dict[str, str], dimensions: tuple[int, int],
+                  **options: Any) -> ptyprocess.PtyProcess:
+        ours, theirs = pty.openpty()
+        termios.tcsetwinsize(ours, dimensions)
+        process = start_module(*map(os.fsdecode, args[2:]), env=env, stdin=theirs, stdout=theirs, stderr=theirs,
+                               start_new_session=True)
+        os.close(theirs)
+        process.returncode = 0  # it is waited for by its number
+        return ptyprocess.PtyProcess(process.pid, ours)
+
+
 def _starts_alike(environment: Mapping[str, str]) -> bool:
-    """Whether Python starts with these variables as it did here."""
-    path = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
-    return _of_python(environment) == _BEGUN_WITH and {*path} <= {*sys.path, str(ROOT)}
+    """Whether Python starts with these variables as it did here; what it finds by `PYTHONPATH` is found anew."""
+    return _of_python(environment) == _BEGUN_WITH
 
 
 def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
@@ -86,19 +112,21 @@ class _Copy(subprocess.Popen[Any]):
         about = {"run": args, "cwd": str(Path(cwd or ".").absolute()), "env": dict(os.environ if env is None else env),
                  "session": new_session}
         theirs = [number if stream == -1 else stream for number, stream in enumerate((streams[0], *streams[3::2]))]
-        socket.send_fds(_original(), [json.dumps(about).encode() + b"\n"], theirs)
-        self.pid = int(_original().recv(20))
+        original = _original("mcp" if args[1:2] == ["mcp"] else "")
+        socket.send_fds(original, [json.dumps(about).encode() + b"\n"], theirs)
+        self.pid = int(original.recv(20))
         self._child_created = True
         self._close_pipe_fds(*streams)  # type: ignore[attr-defined]  # of its class
 
 
 @cache
-def _original() -> socket.socket:
-    """The line to the process that is copied; it ends with the tests."""
+def _original(kind: str) -> socket.socket:
+    """The line to the process that is copied; it ends with the tests. That of `mcp` has all departments' tools, which
+    others would have to take leave of when they end."""
     ours, theirs = socket.socketpair()
     with theirs:
-        process = start_program([sys.executable, "-m", __name__, str(theirs.fileno())], pass_fds=[theirs.fileno()],
-                                stdin=subprocess.DEVNULL, cwd=ROOT)
+        process = start_program([sys.executable, "-m", __name__, str(theirs.fileno()), kind], cwd=ROOT,
+                                stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
     def end() -> None:
         ours.close()
@@ -149,6 +177,8 @@ def _become(about: Mapping[str, Any], streams: list[int]) -> list[str]:
         os.close(stream)
     if about["session"]:
         os.setsid()
+        if os.isatty(0):
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # as for the first program on a terminal
     os.chdir(about["cwd"])
     os.environ.clear()
     os.environ.update(about["env"])
@@ -170,9 +200,17 @@ def _open(number: int, name: str, at_once: bool) -> None:
 
 
 if __name__ == "__main__":
-    for module in _MODULES:
+    modules = [*_MODULES]
+    if sys.argv[2] == "mcp":
+        modules.append("mcp.server")
+        modules += [path.partition(":")[0] for one in departments().values() for path in one.mcp.values()]
+    for module in modules:
         import_module(module)
     load_company("chatdev")  # its texts, and those of every company, are looked through once
+    with TemporaryDirectory() as folder:  # which no copy comes to know: it gets variables of its own
+        os.environ["TIKTOKEN_CACHE_DIR"] = folder
+        count_tokens("the vocabulary is read once")
+    assert len(list(Path("/proc/self/task").iterdir())) == 1, "a copy has no thread but the first"
     gc.collect()
     gc.freeze()
     name, *sys.argv[1:] = _serve(socket.socket(fileno=int(sys.argv[1])))

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from chatdev.departments.software.reading.static import undefined_names
-from chatdev.workspace.python_source import check, literal, parse
+from chatdev.workspace.python_facts import check, literal, parse
 
 NESTED = "(" * 80 + "0" + ")" * 80
 SOURCE = "\n".join(f"def part_{n}(given):\n    return [given + {{'a': {NESTED}}}['a'] for _ in range({n})]\n"

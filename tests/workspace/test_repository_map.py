@@ -7,7 +7,7 @@ import random
 import pytest
 
 from chatdev.config.templates import render
-from chatdev.workspace.repository_map import map_repository, rank_files, symbols_of
+from chatdev.workspace.languages import map_repository, rank_files, symbols_of
 
 FILES: dict[str, str | bytes] = {f"src/part{n // 10}/mod_{n}.py": f"def f_{n}(x):\n    return x + {n}\n" * 40
                                  for n in range(300)}

@@ -103,6 +103,7 @@ _Percent = Annotated[Any, PlainValidator(lambda given: _read_limit(given, "%"))]
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Tolerance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
+_Solver = Literal["auto", "ode45", "ode23", "ode15s", "discrete", "ode1", "ode2", "ode3", "ode4", "ode5"]
 _Setting = Annotated[str, BeforeValidator(lambda given: f"{given:.17g}" if type(given) in (int, float) else given)]
 
 
@@ -174,10 +175,10 @@ class SignalWish(StrictModel):
 
 
 class Acceptance(StrictModel):
-    """How a model is simulated, and what is wanted of its signals."""
+    """How a model is simulated (None: as its own settings say), and what is wanted of its signals."""
 
     stop: _Positive | None = None
-    solver: Literal["auto", "ode45", "ode23", "ode15s", "discrete", "ode1", "ode2", "ode3", "ode4", "ode5"] = "auto"
+    solver: _Solver | None = None
     step: _Positive | None = None
     tolerance: _Positive | None = None
     set: dict[str, _Setting] = Field(default_factory=dict)

@@ -136,7 +136,7 @@ def _build(software: Software, bench: Bench) -> BuildResult:
 
 def _behaviour(name: str, built: Diagram | None) -> Row:
     """Whether what was built simulates, and does what the right model does; None where nobody knows."""
-    if not (wanted := _acceptance_of(name)):
+    if not (wanted := acceptance_of(name)):
         return {"simulates": None, "accepted": None}
     found = isolated_experiment(built.text(), wanted) if built else None
     if found is None or found.outcome in ("refused", "failed"):
@@ -147,7 +147,7 @@ def _behaviour(name: str, built: Diagram | None) -> Row:
 
 
 @functools.cache
-def _acceptance_of(name: str) -> str:
+def acceptance_of(name: str) -> str:
     """What the right model's own simulation gives, as YAML; empty where it does not simulate here."""
     model = reference_models()[name]
     try:

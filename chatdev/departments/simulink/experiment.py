@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DATA_FILE, PLOT_FILE = "simulation.csv", "simulation.svg"
 STOP = 10.0
-"""Seconds that are simulated where nothing else is said, as in Simulink."""
+"""Seconds that are simulated where neither acceptance nor model say it, as in Simulink."""
 LIMITS = ReadingLimits(memory=1536 << 20, seconds=60)
 """Of the child: bytes, and seconds of a processor."""
 SECONDS = 20.0
@@ -105,13 +105,15 @@ def run_experiment(model: Diagram, acceptance: Acceptance, *, seconds: float | N
     """Simulate a model here, and judge what comes of it. Raises MissingProgram."""
     try:
         from chatdev.departments.simulink.simulation.kernel import ModelFault, NotSimulated, SimulationFailed
-        from chatdev.departments.simulink.simulation.solve import Options, simulate
+        from chatdev.departments.simulink.simulation.solve import options_of, simulate
     except ImportError as error:
         raise MissingProgram(f"simulating needs {error.name}: pip install 'chatdev-chain[simulink]'") from None
     stop, is_open = acceptance.stop or STOP, bool(acceptance.signals)
-    options = Options(stop, acceptance.solver, acceptance.tolerance or 1e-3, step=acceptance.step,
-                      longest=stop / _PARTS, rows=_ROWS, seconds=seconds)
     try:
+        options = options_of(model, stop=acceptance.stop, solver=acceptance.solver, step=acceptance.step,
+                             relative=acceptance.tolerance)
+        stop, longest = options.stop, min(options.longest or options.stop, options.stop / _PARTS)
+        options = replace(options, longest=longest, rows=_ROWS, seconds=seconds)
         results = simulate(tap(model, acceptance), options, acceptance.set, progress)
     except NotSimulated as error:
         return Experiment("unknown", stop, str(error), error.blocks, is_open=is_open)

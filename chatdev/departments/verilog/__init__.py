@@ -33,6 +33,10 @@ department = Department(
         "verilog.trace": "chatdev.departments.verilog.mismatch:trace",
         "verilog.try": "chatdev.departments.verilog.judge:try_own_bench",
     },
+    commands={
+        "verilog": Command("chatdev.departments.verilog.commands:command",
+                           "Check, lint, simulate, judge and trace modules in Verilog and SystemVerilog."),
+    },
     mcp={
         "verilog_judge": "chatdev.departments.verilog.mcp_tools:judge",
         "verilog_trace": "chatdev.departments.verilog.mcp_tools:trace",

@@ -26,7 +26,7 @@ from chatdev.departments.verilog.judge import simulate, verdict_of
 from chatdev.departments.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.departments.verilog.specification import identifiers
 from chatdev.departments.verilog.target import Target
-from chatdev.departments.verilog.tracing.isolated_trace import TraceFindings, find_causes
+from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
 from chatdev.departments.verilog.tracing.trace import Past, SignalReport, Watch
 from chatdev.departments.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
 from chatdev.departments.verilog.waveform.picture import draw_diagram, render_table

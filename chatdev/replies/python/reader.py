@@ -15,8 +15,7 @@ from typing import Literal
 from chatdev.isolation.isolate import isolate
 from chatdev.replies.fences import indentation
 from chatdev.replies.languages import is_elision
-from chatdev.workspace.python_facts import functions
-from chatdev.workspace.python_source import parse
+from chatdev.workspace.python_facts import functions, parse
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # what Python itself takes for a line
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -66,9 +66,9 @@ function mark() {
 }
 
 function toggleTheme() {
-  const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
-  try { localStorage.setItem("theme", document.documentElement.dataset.theme); } catch { /* it holds until the page is left */ }
+  const page = document.documentElement.dataset;
+  page.theme = page.theme === "dark" ? "light" : "dark";
+  try { localStorage.setItem("theme", page.theme); } catch { /* it holds until the page is left */ }
 }
 
 document.addEventListener("click", (event) => {

@@ -18,9 +18,9 @@ from mcp import Client
 
 import chatdev
 from chatdev.runner.recorded import RecordedRun
-from tests.cli.mcp.stage import SERVER, ask, said
+from tests.cli.mcp.stage import ask, said
 from tests.support.chat_server import ChatServer
-from tests.support.processes import start_program
+from tests.support.copies import run_module, start_module
 
 COMPANY = """
 company: pages
@@ -48,6 +48,7 @@ def pages(here: Path, monkeypatch: pytest.MonkeyPatch, chat_server: ChatServer) 
     return here
 
 
+pytestmark = pytest.mark.xdist_group("mcp")  # one worker, so that what they serve is imported once
 OPTIONS = ("--sandbox", "none", "--model", "m")
 
 
@@ -153,8 +154,8 @@ def test_a_run_that_is_cancelled_can_be_resumed(pages: Path, chat_server: ChatSe
 
 
 def start(folder: Path, *options: str) -> subprocess.Popen[Any]:
-    return start_program([*SERVER, *OPTIONS, *options], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, text=True)
+    return start_module("chatdev", "mcp", *OPTIONS, *options, cwd=folder, stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_it_serves_over_http_on_this_machine(pages: Path, chat_server: ChatServer) -> None:
@@ -207,7 +208,7 @@ def test_a_port_that_is_taken_is_named(pages: Path) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run([*SERVER, "--http", str(port)], cwd=pages, capture_output=True, text=True, check=False)
+        done = run_module("chatdev", "mcp", "--http", str(port), cwd=pages)
     assert done.returncode == 2
     assert f"--http {port}: nothing can listen there" in done.stderr
 

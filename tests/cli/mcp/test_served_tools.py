@@ -18,6 +18,7 @@ from chatdev.department import Department
 from chatdev.errors import ConfigError
 from tests.cli.mcp.stage import ask, call_all, said
 
+pytestmark = pytest.mark.xdist_group("mcp")  # as in test_served_runs.py
 LIGHTS = """PROGRAM Lights
 VAR_INPUT a : BOOL; b : BOOL; END_VAR
 VAR_OUTPUT Red : BOOL; Green : BOOL; END_VAR

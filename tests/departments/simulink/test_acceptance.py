@@ -149,7 +149,7 @@ def test_what_cannot_be_meant_is_refused_with_place_and_fix(text: str, says: str
 
 
 def test_solvers_are_those_of_the_simulation() -> None:
-    assert typing.get_args(Acceptance.model_fields["solver"].annotation) == SOLVERS
+    assert typing.get_args(typing.get_args(Acceptance.model_fields["solver"].annotation)[0]) == SOLVERS
 
 
 def test_a_trace_holds_within_its_tolerance_in_value_and_time() -> None:
@@ -201,6 +201,14 @@ def test_settings_of_the_simulation_are_taken() -> None:
     found = run_experiment(LAG, wanted)
     assert found.passed
     assert (found.solver, found.reached) == ("ode4", 20)
+
+
+def test_settings_of_the_model_count_where_nothing_else_is_said() -> None:
+    own = replace(LAG, settings={"StopTime": "4", "Solver": "ode4", "FixedStep": "0.1"})
+    found = run_experiment(own, Acceptance.read("{}", "a"))
+    assert (found.solver, found.stop, found.reached) == ("ode4", 4, 4)
+    found = run_experiment(own, Acceptance.read("{stop: 2, solver: ode45}", "a"))
+    assert (found.solver, found.stop, found.reached) == ("ode45", 2, 2)
 
 
 def test_traces_are_read_beside_the_file_that_names_them(tmp_path: Path) -> None:

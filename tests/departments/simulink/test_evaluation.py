@@ -171,7 +171,7 @@ def test_what_is_built_is_held_against_what_the_right_model_does(
 
 
 def test_of_a_model_that_does_not_simulate_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chatdev.departments.simulink.evaluation._acceptance_of", lambda _: "")
+    monkeypatch.setattr("chatdev.departments.simulink.evaluation.acceptance_of", lambda _: "")
     assert _behaviour("spring_ball", model("spring_ball")) == {"simulates": None, "accepted": None}
 
 

@@ -58,6 +58,15 @@ def test_the_child_gives_what_a_simulation_here_gives() -> None:
     ({"A": constant("1"), "B": "Interpreted MATLAB Function", **OUT}, ["A/1 -> B/1", "B/1 -> Out/1"], "unknown",
      "not simulated: Interpreted MATLAB Function 'B'"),
     ({"A": constant("[1 2"), **OUT}, ["A/1 -> Out/1"], "refused", "Constant 'A': Value"),
+    ({"S": "Sign", "G": ("Gain", {"Gain": "-1"}), "I": ("Integrator", {"InitialCondition": "1"}), **OUT},
+     ["I/1 -> S/1", "S/1 -> G/1", "G/1 -> I/1", "I/1 -> Out/1"], "failed", "a Zeno effect, or a switch that slides"),
+    ({"V1": "DC Voltage Source", "V2": ("DC Voltage Source", {"v0": "5"}), "Ground": "Electrical Reference",
+      "Solver": "Solver Configuration", "Sensor": "Voltage Sensor", "Converter": "PS-Simulink Converter", **OUT},
+     ["V1/LConn1 -- V2/LConn1", "V1/RConn1 -- V2/RConn1", "V1/RConn1 -- Ground/LConn1", "Solver/RConn1 -- V1/RConn1",
+      "Sensor/LConn1 -- V1/LConn1", "Sensor/RConn2 -- V1/RConn1", "Sensor/RConn1 -- Converter/LConn1",
+      "Converter/1 -> Out/1"], "refused", "the network has no solution, or more than one, at 'V"),
+    ({"A": "Sine Wave", "D": "Unit Delay", **OUT}, ["A/1 -> D/1", "D/1 -> Out/1"], "refused",
+     "it inherits continuous time, and needs hits"),
     ({"A": constant("1"), "D": ("Discrete-Time Integrator", {"SampleTime": "1e-9"}), **OUT},
      ["A/1 -> D/1", "D/1 -> Out/1"], "failed", "by steps of 1e-09 s, most of 'D'")])
 def test_a_fault_is_told_with_its_blocks(blocks: dict[str, str], lines: list[str], outcome: str, says: str) -> None:

@@ -210,14 +210,14 @@ def small_models(draw: st.DrawFn) -> Diagram:
     return replace(blank, wires=tuple(wires))
 
 
-@settings(max_examples=300, deadline=None)
+@settings()
 @given(small_models(), st.randoms(use_true_random=False))
 def test_every_model_is_itself_whatever_its_names_and_order(diagram: Diagram, draw: random.Random) -> None:
     assert compare(diagram, diagram).f1 == 1
     assert compare(diagram, disguise(diagram, draw)).f1 == 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings()
 @given(small_models(), small_models(), st.randoms(use_true_random=False))
 def test_names_and_order_change_no_figure_and_it_stays_in_bounds(one: Diagram, other: Diagram,
                                                                  draw: random.Random) -> None:
@@ -227,7 +227,7 @@ def test_names_and_order_change_no_figure_and_it_stays_in_bounds(one: Diagram, o
         assert 0 <= figure <= 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings()
 @given(small_models(), small_models(), st.data())
 def test_what_is_taken_away_finds_nothing_more(one: Diagram, other: Diagram, data: st.DataObject) -> None:
     found = compare(one, other)

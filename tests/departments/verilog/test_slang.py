@@ -10,7 +10,7 @@ from chatdev.departments.verilog.answer import lint, outside_names, undriven_sig
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.specification import port_differences
-from chatdev.departments.verilog.tracing.isolated_trace import find_causes
+from chatdev.departments.verilog.tracing.search import find_causes
 from chatdev.departments.verilog.tracing.trace import Past
 from chatdev.isolation import parent
 from tests.departments.verilog.small import RIGHT, Desk

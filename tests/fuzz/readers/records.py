@@ -13,7 +13,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult
 from mcp.types import Tool as Offer
 
-from chatdev.cli.console import first_line, layout_text
+from chatdev.cli.screen import first_line, layout_text
 from chatdev.config.load import build_company, load_company
 from chatdev.config.settings import keep_dotenvs, read_dotenv, read_trust, user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables

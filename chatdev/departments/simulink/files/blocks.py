@@ -41,6 +41,7 @@ _SUBSYSTEMS = (("ActionPort", "If Action Subsystem"), ("ResetPort", "Resettable 
 SUBSYSTEM = "SubSystem"
 _ORIENTATION = {"0": "right", "90": "down", "180": "left", "270": "up"}
 _MIRRORED = {"right": "left", "left": "right", "down": "up", "up": "down"}
+TURNS = ("BlockRotation", "BlockMirror")
 _TURNED = {"right": {}, "left": {"BlockMirror": "on"}, "up": {"BlockRotation": "270"},
            "down": {"BlockRotation": "270", "BlockMirror": "on"}}
 

@@ -4,13 +4,13 @@ empty model. Of all parts only those are written that Simulink needs, as far as 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from xml.etree.ElementTree import Element, SubElement
 
 from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wire
 from chatdev.departments.simulink.files import masks
-from chatdev.departments.simulink.files.blocks import SUBSYSTEM, is_link_known, record_of
+from chatdev.departments.simulink.files.blocks import SUBSYSTEM, TURNS, is_link_known, record_of
 from chatdev.departments.simulink.files.empty_files import new_classic, new_package
 from chatdev.departments.simulink.files.model_tree import ModelTree
 from chatdev.departments.simulink.files.package import is_text_package
@@ -92,7 +92,7 @@ class _Writer:
             set_value(system, "SIDHighWatermark", str(self._last_sid))
 
     def _change_system(self, section: Element, old: Diagram, new: Diagram) -> None:
-        new = _with_places(new)
+        new = _with_places(new, new.blocks.keys() - old.blocks.keys())
         sections = {value(one, "Name") or "": one for one in section if one.tag == "Block"}
         at_first = dict(sections)
         for name in old.blocks.keys() - new.blocks.keys():
@@ -141,6 +141,10 @@ class _Writer:
         self._set_counts(section, new, model, None if is_new else old)
         if new.position and (is_new or old.position != new.position):
             set_value(section, "Position", f"[{', '.join(map(str, new.position))}]", "list")
+        if [before.get(name) for name in TURNS] != [record.values.get(name) for name in TURNS]:
+            before = {name: text for name, text in before.items() if name not in TURNS}
+            for name in ("Orientation", *TURNS):
+                set_value(section, name, None)
         for name, text in record.values.items():
             if before.get(name) != text:
                 _set_parameter(section, name, text)
@@ -316,13 +320,14 @@ def _key(wire: Wire, bundles: Mapping[object, frozenset[Wire]]) -> object:
     return next((key for key in bundles if isinstance(key, frozenset) and wire.source in key), None)
 
 
-def _with_places(model: Diagram) -> Diagram:
-    """The model with a place for each block: laid out, or, where there are very many, in rows."""
-    missing = [name for name, block in model.blocks.items() if not block.position]
+def _with_places(model: Diagram, names: Set[str]) -> Diagram:
+    """The model with a place for each of these blocks: laid out, or, where there are very many, in rows."""
+    missing = [name for name, block in model.blocks.items() if name in names and not block.position]
     if not missing:
         return model
     if len(model.blocks) <= _MOST_PLACED:
-        return place(model)
+        found = place(model).blocks
+        return model.with_positions({name: position for name in missing if (position := found[name].position)})
     taken = max((block.position[3] for block in model.blocks.values() if block.position), default=0)
     return model.with_positions({
         name: (left, top, left + _SIZE, top + _SIZE) for number, name in enumerate(missing)

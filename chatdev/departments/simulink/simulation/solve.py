@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import math
 import time as clock
-from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from chatdev.departments.simulink.hierarchy import split_path, system_at, with_s
 from chatdev.departments.simulink.simulation.compile import Compiled, compile_model, exact
 from chatdev.departments.simulink.simulation.expressions import ExpressionFault, Values, value_of
 from chatdev.departments.simulink.simulation.kernel import InputTable, ModelFault, Rate, SimulationFailed
+from chatdev.departments.simulink.simulation.load_flow import has_load_flow, solve_load_flow
 from chatdev.departments.simulink.simulation.steps import (
     FIXED,
     VARIABLE,
@@ -32,6 +32,8 @@ from chatdev.departments.simulink.simulation.steps import (
     Stateless,
     Stepper,
 )
+from chatdev.departments.simulink.simulation.table import Results as Results
+from chatdev.departments.simulink.simulation.table import Table
 from chatdev.errors import ConfigError
 
 SOLVERS = ("auto", *VARIABLE, "ode15s", "discrete", *FIXED)
@@ -39,7 +41,6 @@ _SAME = 1e-12  # of a time, within which two instants are one
 _MOST_STEPS, _MOST_EVENTS, _MOST_PASSES = 20_000_000, 1_000_000, 100
 _SLOW = 1e-6  # of the whole time, which 65536 steps must at least go on
 _DENSE, _CLOSE = 500, 1e-9  # so many events within this part of the whole time never end
-_FEWEST_ROWS, _MOST_VALUES = 1000, 40_000_000  # that are kept, whatever `rows` says
 _PARTS = 50  # of the whole time, into which steps divide it at least
 _GETS_ON = 1e-3  # of the whole time, which a simulation must have behind it when its seconds are over
 
@@ -58,29 +59,6 @@ class Options:
     longest: float | None = None
     rows: int = 1_000_000
     seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """What a simulation gave: `values[row, column]` of the signals `columns` at `times`; two rows have one time where
-    something jumps. `sinks` are the columns of each recording block, `rates` the blocks' sample times, `every` of how
-    many whole steps one was kept, `events` those located."""
-
-    times: Values
-    values: Values
-    columns: tuple[str, ...]
-    sinks: Mapping[str, tuple[str, ...]]
-    rates: Mapping[str, Rate]
-    notes: tuple[str, ...]
-    solver: str
-    steps: int
-    events: int
-    every: int
-    is_whole: bool = True
-
-    def __getitem__(self, column: str) -> Values:
-        """A signal by its name."""
-        return numpy.asarray(self.values[:, self.columns.index(column)])
 
 
 _SOLVERS = {"variablestepauto": "auto", "fixedstepauto": "auto", "variablestepdiscrete": "discrete",
@@ -156,11 +134,23 @@ def simulate(model: Diagram, options: Options | None = None, settings: Mapping[s
              progress: Callable[[float], None] | None = None, *,
              inputs: Mapping[str, InputTable] | None = None) -> Results:
     """Simulates a model from 0 to `stop`. `settings` change parameters (`Block.Parameter`) or give variables;
-    `progress` is told the time now and then; `inputs` are what In1 blocks get. Raises ModelFault before anything runs,
-    and SimulationFailed."""
+    `progress` is told the time now and then; `inputs` are what In1 blocks get. A three-phase grid has a load flow,
+    which is the same at all times. Raises ModelFault before anything runs, and SimulationFailed."""
+    if has_load_flow(model):
+        return _flow_results(model, _check(options or options_of(model)), settings or {})
     simulation = Simulation(model, options, settings, progress=progress, inputs=inputs)
     simulation.advance(simulation.options.stop)
     return simulation.results()
+
+
+def _flow_results(model: Diagram, options: Options, settings: Mapping[str, str]) -> Results:
+    flow = solve_load_flow(*set_parameters(model, settings))
+    groups = flow.columns()
+    columns = {name: value for group in groups.values() for name, value in group.items()}
+    rows = numpy.array([[*columns.values()]] * 2)
+    return Results(numpy.array([0.0, options.stop]), rows, tuple(columns),
+                   {what: tuple(group) for what, group in groups.items()}, {}, tuple(flow.lines()), "load flow",
+                   flow.rounds, 0, 1)
 
 
 def _check(options: Options) -> Options:
@@ -203,7 +193,7 @@ class Simulation:
                              f"{', '.join(map(repr, names[:8]))}; take ode45", names)
         self._by_hits = self.solver in FIXED or not found.is_continuous
         self._hits = _Hits(found.rates, self._fixed_step(), found)
-        self._table = _Table(len(found.columns), options.rows)
+        self._table = Table(len(found.columns), options.rows)
         self._stepper = self._make_stepper()
         self._steps, self._events, self._looked, self._reached = 0, 0, clock.monotonic(), 0.0
         self._dense, self._blamed = deque[float](maxlen=_DENSE), Counter[str]()
@@ -515,42 +505,6 @@ def _restore(model: Compiled, memory: Sequence[Any]) -> None:
 
 def _cells(model: Compiled) -> Sequence[Any]:
     return getattr(model.major, "__closure__", None) or ()
-
-
-class _Table:
-    """The rows that are kept: both sides of a jump, and of the others as many as there is room for: every second,
-    fourth, … where that is too little."""
-
-    def __init__(self, width: int, rows: int) -> None:
-        self._width, self._rows = width, min(rows, max(_FEWEST_ROWS, _MOST_VALUES // max(width, 1)))
-        self._times, self._values, self._needed = array("d"), array("d"), bytearray()
-        self.every, self._skipped, self.last_time = 1, 0, -1.0
-
-    def add(self, time: float, row: tuple[float, ...], is_needed: bool = False) -> None:
-        """Keeps a row if it is needed, or its turn."""
-        self._skipped += 1
-        if self._skipped < self.every and not is_needed:
-            return
-        self._skipped, self.last_time = 0, time
-        self._times.append(time)
-        self._values.extend(row)
-        self._needed.append(is_needed)
-        if len(self._times) > self._rows:
-            self._thin()
-
-    def _thin(self) -> None:
-        needed = numpy.frombuffer(bytes(self._needed), dtype=bool)
-        kept = numpy.arange(len(needed)) % 2 == 0
-        if numpy.count_nonzero(needed) < len(needed) // 4:
-            kept = kept | needed
-        times, values = self.arrays()
-        self._times, self._values = array("d", times[kept].tobytes()), array("d", values[kept].tobytes())
-        self._needed, self.every = bytearray(needed[kept].tobytes()), 2 * self.every
-
-    def arrays(self) -> tuple[Values, Values]:
-        """Times, and a row of values for each."""
-        times = numpy.array(self._times)
-        return times, numpy.array(self._values).reshape(len(times), self._width)
 
 
 class _Hits:

@@ -1,4 +1,5 @@
-"""Results of a simulation as a table (CSV) and as a plot (SVG or PNG)."""
+"""Results of a simulation: the rows that are kept, as a table (CSV, .mat, JSON) and as a plot (SVG, PNG); and tables of
+inputs."""
 
 from __future__ import annotations
 
@@ -8,20 +9,83 @@ import math
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from chatdev.departments.simulink.simulation.kernel import InputTable
+import numpy
+
+from chatdev.departments.simulink.simulation.expressions import Values
+from chatdev.departments.simulink.simulation.kernel import InputTable, Rate
 from chatdev.errors import ConfigError, MissingProgram
 
 if TYPE_CHECKING:
     from chatdev.departments.simulink.diagram import Diagram
-    from chatdev.departments.simulink.simulation.solve import Results
 
 PLOTS, TABLES = (".svg", ".png"), (".csv", ".mat")
+_FEWEST_ROWS, _MOST_VALUES = 1000, 40_000_000  # that are kept, whatever a simulation's options say
 _LONGEST_NAME = 63  # characters of a variable
 _ELEMENT = re.compile(r"(.+)\[(\d{1,6})\]", re.DOTALL)
 _ROW_INCHES, _WIDTH_INCHES, _MOST_ROWS = 2.2, 8.0, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a simulation gave: `values[row, column]` of the signals `columns` at `times`; two rows have one time where
+    something jumps. `sinks` are the columns of each recording block, `rates` the blocks' sample times, `every` of how
+    many whole steps one was kept, `events` those located."""
+
+    times: Values
+    values: Values
+    columns: tuple[str, ...]
+    sinks: Mapping[str, tuple[str, ...]]
+    rates: Mapping[str, Rate]
+    notes: tuple[str, ...]
+    solver: str
+    steps: int
+    events: int
+    every: int
+    is_whole: bool = True
+
+    def __getitem__(self, column: str) -> Values:
+        """A signal by its name."""
+        return numpy.asarray(self.values[:, self.columns.index(column)])
+
+
+class Table:
+    """The rows that are kept: both sides of a jump, and of the others as many as there is room for: every second,
+    fourth, … where that is too little."""
+
+    def __init__(self, width: int, rows: int) -> None:
+        self._width, self._rows = width, min(rows, max(_FEWEST_ROWS, _MOST_VALUES // max(width, 1)))
+        self._times, self._values, self._needed = array("d"), array("d"), bytearray()
+        self.every, self._skipped, self.last_time = 1, 0, -1.0
+
+    def add(self, time: float, row: tuple[float, ...], is_needed: bool = False) -> None:
+        """Keeps a row if it is needed, or its turn."""
+        self._skipped += 1
+        if self._skipped < self.every and not is_needed:
+            return
+        self._skipped, self.last_time = 0, time
+        self._times.append(time)
+        self._values.extend(row)
+        self._needed.append(is_needed)
+        if len(self._times) > self._rows:
+            self._thin()
+
+    def _thin(self) -> None:
+        needed = numpy.frombuffer(bytes(self._needed), dtype=bool)
+        kept = numpy.arange(len(needed)) % 2 == 0
+        if numpy.count_nonzero(needed) < len(needed) // 4:
+            kept = kept | needed
+        times, values = self.arrays()
+        self._times, self._values = array("d", times[kept].tobytes()), array("d", values[kept].tobytes())
+        self._needed, self.every = bytearray(needed[kept].tobytes()), 2 * self.every
+
+    def arrays(self) -> tuple[Values, Values]:
+        """Times, and a row of values for each."""
+        times = numpy.array(self._times)
+        return times, numpy.array(self._values).reshape(len(times), self._width)
 
 
 def write_csv(results: Results, file: TextIO) -> None:
@@ -39,7 +103,6 @@ def write_table(results: Results, path: Path) -> None:
         with path.open("w", encoding="utf-8", newline="") as file:
             write_csv(results, file)
         return
-    import numpy
     from scipy.io import savemat
 
     names = [str(name) for name in results.columns]

@@ -286,10 +286,10 @@ def _copied_parts(case: Case, request: CopiedRequest) -> list[Case]:
 def _copied_case(case: Case, request: CopiedRequest) -> Case | None:
     """The case, if all that it types, finds and expects stands in the request."""
     case = _put_files(case, request.text)
-    starts = certain_starts(case.starts, case.files, request.text)
     sound = all(request.shows(text, "holds") for text in case.files.values()) and all(
         _is_copied(start, request) for start in case.starts)
-    return replace(case, starts=tuple(starts)) if starts and sound else None
+    starts = certain_starts(case.starts, case.files, request.text) if sound else []
+    return replace(case, starts=tuple(starts)) if starts else None
 
 
 def _put_files(case: Case, request: str) -> Case:

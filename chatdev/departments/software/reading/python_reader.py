@@ -13,8 +13,7 @@ from io import StringIO
 from pathlib import PurePosixPath
 
 from chatdev.isolation.isolate import isolate
-from chatdev.workspace.python_facts import undefined_uses
-from chatdev.workspace.python_source import check, parse
+from chatdev.workspace.python_facts import check, parse, undefined_uses
 
 # `TODO` counts in capitals only, where a comment begins or before a colon: a to-do list may be spoken of
 _MARKERS = re.compile(r"^\W*(TODO|FIXME|XXX)\b(?! (list|app|item)s?\b)|\b(TODO|FIXME|XXX):")

@@ -16,8 +16,7 @@ from chatdev.departments.verilog.design.elaborate import (
     find_misfits,
     nesting_error,
 )
-from chatdev.departments.verilog.design.records import Assignment, Kind, Part, Process, Trigger
-from chatdev.departments.verilog.design.source import Source, name_of
+from chatdev.departments.verilog.design.records import Assignment, Kind, Part, Process, Source, Trigger, name_of
 from chatdev.departments.verilog.design.statements import DesignContext, Names, Statements, WrittenPart
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import ToolError

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chatdev.departments.verilog.design.records import Assignment, Part, Value
-from chatdev.departments.verilog.design.source import Source, import_pyslang, name_of
+from chatdev.departments.verilog.design.records import Assignment, Part, Source, Value, import_pyslang, name_of
 from chatdev.departments.verilog.design.statements import Names, Reader, Reads, selection_of, strip_conversions
 from chatdev.departments.verilog.target import ANSWER, Target
 from chatdev.errors import ToolError

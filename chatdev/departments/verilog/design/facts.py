@@ -14,8 +14,16 @@ from typing import Any
 
 from chatdev.departments.verilog.design.design import Design, Port, whole_part
 from chatdev.departments.verilog.design.elaborate import DesignError, as_number, elaborate
-from chatdev.departments.verilog.design.records import Assignment, Condition, IfDecision, Part, Process, Trigger, bits
-from chatdev.departments.verilog.design.source import name_of
+from chatdev.departments.verilog.design.records import (
+    Assignment,
+    Condition,
+    IfDecision,
+    Part,
+    Process,
+    Trigger,
+    bits,
+    name_of,
+)
 from chatdev.departments.verilog.design.statements import strip_conversions
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import MissingProgram

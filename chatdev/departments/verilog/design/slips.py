@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chatdev.departments.verilog.design.elaborate import DesignError
-from chatdev.departments.verilog.design.source import Source, import_pyslang
+from chatdev.departments.verilog.design.records import Source, import_pyslang
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate

@@ -19,13 +19,15 @@ from chatdev.departments.verilog.design.records import (
     Lines,
     Loop,
     Part,
+    Source,
     Value,
     bits,
+    import_pyslang,
     is_true,
+    name_of,
     repeated_labels,
     unique,
 )
-from chatdev.departments.verilog.design.source import Source, import_pyslang, name_of
 
 # Which bits of which signals an expression takes its value from, and which ones it names.
 

@@ -21,9 +21,9 @@ from chatdev.departments.verilog.design.records import (
     Process,
     bits,
     mask_of,
+    name_of,
     unique,
 )
-from chatdev.departments.verilog.design.source import name_of
 from chatdev.departments.verilog.design.statements import Reader, selection_of, strip_conversions
 from chatdev.departments.verilog.tracing.trace import History, Level, SignalSample, Step, Wait, Watch, bits_in
 

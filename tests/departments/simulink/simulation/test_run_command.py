@@ -124,10 +124,9 @@ def test_a_mat_file_holds_the_table(loop: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["yaml", "json", "m", "slx", "mdl"])
 def test_models_of_all_forms_run_are_checked_drawn_and_compared(loop: Path, tmp_path: Path, ending: str) -> None:
-    file = tmp_path / f"other.{ending}"
+    file = tmp_path / ending / f"loop.{ending}"
+    file.parent.mkdir()
     done = simulink("convert", loop, "--out", file)
-    if "nothing here can write" in done.stderr:
-        pytest.skip(f"no .{ending} is written yet")
     assert done.exit_code == 0, done.output
     assert simulink("run", file).stdout == simulink("run", loop).stdout
     assert simulink("check", file).stdout.startswith("OK")

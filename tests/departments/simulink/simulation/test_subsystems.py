@@ -253,7 +253,7 @@ def test_what_is_not_simulated_is_refused_by_name(body: DiagramBlock, control: s
 
 @pytest.mark.parametrize(("text", "message"), [
     ("u1 >", "is none"), ("__import__('os')", "cannot be read"), ("u3 > 0", "names u3, and it has 1 inputs"),
-    ("u1 > 0 > 1", "no number"), ("(" * 5000 + "u1", "is none")])
+    ("u1 > 0 > 1", "no number"), ("(" * 5000 + "u1", "more than 500 characters"), ("((u1", "is none")])
 def test_an_expression_of_if_is_read_and_never_run(text: str, message: str) -> None:
     with pytest.raises(ModelFault, match=message):
         simulate(system({"ramp": "Ramp", "If": ("If", {"IfExpression": text})}, "ramp/1 -> If/1"))

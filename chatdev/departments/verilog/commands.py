@@ -1,0 +1,323 @@
+"""`chatdev verilog`: modules are compiled, linted, simulated, judged, traced and compared, without any model."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chatdev.cli.outcome import report_outcome
+from chatdev.cli.shared_options import write_file
+from chatdev.departments.verilog.target import ANSWER
+from chatdev.errors import ConfigError, ToolError
+from chatdev.safe_text import sanitize
+
+if TYPE_CHECKING:
+    from chatdev.departments.verilog.compilation import Message
+    from chatdev.departments.verilog.design_files import DesignFiles
+    from chatdev.tools.base import ToolContext, Verdict
+
+UNJUDGED = 7
+"""Exit code where nothing that was run says whether the module is right."""
+_INPUT = re.compile(r"--input (\w+)=")  # what a run calls an option
+_PLACE = re.compile(r"(?:given/)?(?P<file>[^:\s]+):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
+
+
+@click.group("verilog")
+def command() -> None:
+    """Check, lint, simulate, judge and trace modules in Verilog and SystemVerilog. No model is called."""
+
+
+Command = Callable[..., Any]
+
+
+def _design_options(command: Command) -> Command:
+    """Add what a design is made of, as `design`."""
+    @wraps(command)
+    def collect(*, files: tuple[Path, ...], lists: tuple[Path, ...], top: str | None, simulator: str, **given: Any
+                ) -> Any:
+        from chatdev.departments.verilog.design_files import read_design_files
+
+        bench, reference = given.get("bench"), given.get("reference")
+        design = read_design_files(files, lists, top, bench, reference, simulator)
+        return command(design=design, **{name: value for name, value in given.items()
+                                         if name not in ("bench", "reference")})
+
+    extended: Command = collect
+    for add in (
+        click.option("--simulator", type=click.Choice(["icarus", "verilator"]), default="icarus", show_default=True,
+                     help="What compiles and runs it."),
+        click.option("--top", metavar="MODULE", help="The module that is looked at. [default: the one that the bench "
+                                                     "tests, else that of the first FILE which no other one uses]"),
+        click.option("-f", "lists", multiple=True, type=click.Path(path_type=Path), metavar="FILE.f",
+                     help="A list of files, as simulators take it: a path a line, +incdir+DIR, -f for another list."),
+        click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="FILE..."),
+    ):
+        extended = add(extended)
+    return extended
+
+
+_bench_option = click.option("--bench", type=click.Path(path_type=Path), required=True, metavar="TB",
+                             help="A test bench that says by itself what fails.")
+_reference_option = click.option("--reference", type=click.Path(path_type=Path), metavar="REF",
+                                 help="A right module (RefModule, or of the same name) that it is compared with.")
+_junit_option = click.option("--junit", type=click.Path(path_type=Path), metavar="FILE.xml",
+                             help="Write the result as JUnit's XML.")
+_json_option = click.option("--json", "form", flag_value="json", default="text", help="Print one JSON object.")
+_sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print SARIF, for code hosts and editors.")
+
+
+@command.command("check")
+@report_outcome
+@_design_options
+@_json_option
+@_sarif_option
+def check(design: DesignFiles, form: str) -> int:
+    """Compile the module alone, and say what is wrong as `file:line: error: …`. Exits with 1 if there are errors."""
+    messages = _messages_of(design)
+    return _tell_messages(design, messages, form, any(one.severity == "error" for one in messages))
+
+
+@command.command("lint")
+@report_outcome
+@_design_options
+@_json_option
+@_sarif_option
+def lint(design: DesignFiles, form: str) -> int:
+    """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races.
+    Exits with 1 if anything is said."""
+    from chatdev.departments.verilog.answer import undriven_signals
+
+    messages = _messages_of(design)
+    if not any(one.severity == "error" for one in messages):
+        messages += [one for one in undriven_signals(design.answer, design.target) if one not in messages]
+    return _tell_messages(design, messages, form, bool(messages))
+
+
+@command.command("simulate")
+@report_outcome
+@_design_options
+@_bench_option
+@_reference_option
+@_json_option
+@_junit_option
+def simulate(design: DesignFiles, form: str, junit: Path | None) -> int:
+    """Run the bench, and say what it reports of each output. Exits with 1 if it fails, with 7 if it says nothing."""
+    from chatdev.departments.verilog.judge import simulate as run
+
+    return _tell_verdict(design, run, form, junit)
+
+
+@command.command("judge")
+@report_outcome
+@_design_options
+@_bench_option
+@_reference_option
+@_json_option
+@_junit_option
+def judge(design: DesignFiles, form: str, junit: Path | None) -> int:
+    """Run the bench, and compare with the reference's own run: other samples, other random inputs, outputs that the
+    bench does not look at. Exits as `simulate`."""
+    from chatdev.departments.verilog.judge import judge as run
+
+    return _tell_verdict(design, run, form, junit)
+
+
+@command.command("trace")
+@report_outcome
+@_design_options
+@_bench_option
+@_reference_option
+@click.option("--levels", type=click.IntRange(1, 12), default=3, show_default=True, help="How far to go back.")
+@click.option("--output", "outputs", multiple=True, metavar="NAME",
+              help="Only this output; may be given several times.")
+@_json_option
+def trace(design: DesignFiles, levels: int, outputs: tuple[str, ...], form: str) -> int:
+    """Name the lines that gave a wrong output its value, and show the signals before the first mismatch. Exits as
+    `simulate`."""
+    from chatdev.departments.verilog.mismatch import trace as run
+
+    return _tell_verdict(design, run, form, None, levels=levels, outputs=list(outputs) or None)
+
+
+@command.command("equivalent")
+@report_outcome
+@_design_options
+@click.option("--reference", type=click.Path(path_type=Path), required=True, metavar="REF",
+              help="The module that it is to do the same as.")
+@_json_option
+def equivalent(design: DesignFiles, form: str) -> int:
+    """Prove by Yosys that the module does what REF does for all inputs, or show inputs for which it does not. Exits
+    with 0 (proved), 1 (it differs) or 7 (not decided)."""
+    from chatdev.departments.verilog.equivalence import equivalent as run
+
+    return _tell_verdict(design, run, form, None)
+
+
+@command.command("wave")
+@report_outcome
+@_design_options
+@_bench_option
+@_reference_option
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.vcd|FILE.svg",
+              help="All signals (.vcd, and beside it a .gtkw that opens them in GTKWave or Surfer), or a picture of "
+                   "the ports (.svg).")
+def wave(design: DesignFiles, out: Path) -> int:
+    """Run the bench, and keep what was recorded. Exits with 1 where nothing was."""
+    ending = out.suffix.lower()
+    if ending not in (".vcd", ".svg"):
+        raise ConfigError(f"--out: {out} is neither a .vcd nor a .svg file; give it one of these endings")
+    with _open_context(design) as context:
+        written = list(_write_waves(design, context, out) if ending == ".vcd" else _draw(context, out))
+        if not written:
+            from chatdev.departments.verilog.judge import simulate as run
+
+            click.echo(sanitize(run.call(context, {}).report))
+            return 1
+    for file in written:
+        click.echo(sanitize(str(file)))
+    return 0
+
+
+def _write_waves(design: DesignFiles, context: ToolContext, out: Path) -> Iterator[Path]:
+    from chatdev.departments.verilog.answer import read_answer
+    from chatdev.departments.verilog.bench import HiddenBench
+    from chatdev.departments.verilog.simulation import simulate_answer
+    from chatdev.departments.verilog.waveform.waves import Waves
+    from chatdev.tools.base import throwaway_copy
+
+    bench = HiddenBench.of(context.inputs)
+    assert bench is not None
+    with throwaway_copy(context.scratch, {}) as folder:
+        result = simulate_answer(read_answer(context.software).text, bench, context.sandbox, folder, dump=True)
+        if result.waves is None:
+            return
+        shutil.copyfile(result.waves, out)
+        scope = f"{bench.layout.scope}."
+        names = sorted(name for name in Waves.open(result.waves).signals if name.startswith(scope))
+    yield out
+    listed = out.with_suffix(".gtkw")
+    write_file(listed, "".join(f"{line}\n" for line in (
+        f'[dumpfile] "{out.name}"', "[timestart] 0", *names)))
+    yield listed
+
+
+def _draw(context: ToolContext, out: Path) -> Iterator[Path]:
+    from chatdev.departments.verilog.mismatch import draw
+
+    for name in draw.call(context, {})["pictures"].values():
+        write_file(out, (context.run_folder / name).read_bytes())
+        yield out
+
+
+@contextmanager
+def _open_context(design: DesignFiles, *, looks_at_bench: bool = True) -> Iterator[ToolContext]:
+    """What the tools of a run are given. A bench, reference or simulator that cannot be used is wrong input."""
+    from chatdev.cli.mcp.served import Served
+    from chatdev.departments.verilog.judge import check_bench
+    from chatdev.tools.base import ToolContext
+
+    with Served([]).open_sandbox() as (sandbox, folder):
+        scratch = folder / "scratch"
+        scratch.mkdir()
+        context = ToolContext(design.software, {}, design.inputs, sandbox=sandbox, run_folder=folder, scratch=scratch)
+        if looks_at_bench:
+            try:
+                check_bench.call(context, {})
+            except ToolError as error:
+                raise ConfigError(_INPUT.sub(r"--\1 ", str(error))) from None
+        yield context
+
+
+def _messages_of(design: DesignFiles) -> list[Message]:
+    from chatdev.departments.verilog.simulation import examine
+    from chatdev.tools.base import throwaway_copy
+
+    with _open_context(design, looks_at_bench=False) as context, throwaway_copy(context.scratch, {}) as folder:
+        found = examine(design.answer, context.sandbox, folder, design.target)
+    return list(dict.fromkeys(found.messages))
+
+
+def _tell_messages(design: DesignFiles, messages: Sequence[Message], form: str, is_bad: bool) -> int:
+    places = [_at_its_file(one, design) for one in messages]
+    if form == "json":
+        _print_json({"top": design.target.top, "ok": not is_bad, "messages": [asdict(one) for one in places]})
+    elif form == "sarif":
+        _print_json(_sarif(places))
+    else:
+        for one in places:
+            click.echo(sanitize(f"{one.file}:{one.line}: {one.severity}: {one.text}"))
+        if not is_bad:
+            click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{design.file}: {design.target.top}')}")
+    return int(is_bad)
+
+
+def _at_its_file(one: Message, design: DesignFiles) -> Message:
+    """The message with the file of the user's that it speaks of, which some name in their text alone."""
+    named = _PLACE.match(one.text) if not one.line else None
+    if named and named["file"] in design.files:
+        return replace(one, file=str(design.file_of(named["file"])), line=int(named["line"]), text=named["text"])
+    return replace(one, file=str(design.file_of(one.file)))
+
+
+def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
+    from chatdev.version import __version__
+
+    results = [{"ruleId": one.severity, "level": one.severity, "message": {"text": one.text}, "locations": [
+        {"physicalLocation": {"artifactLocation": {"uri": Path(one.file).as_posix()},
+                              "region": {"startLine": max(1, one.line)}}}]} for one in messages]
+    driver = {"name": "chatdev verilog", "version": __version__,
+              "rules": [{"id": name} for name in sorted({one.severity for one in messages})]}
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0",
+            "runs": [{"tool": {"driver": driver}, "results": results}]}
+
+
+def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, **given: Any) -> int:
+    with _open_context(design, looks_at_bench="bench" in design.inputs) as context:
+        found: Verdict = run.call(context, {name: value for name, value in given.items() if value is not None})
+    verdict = replace(found, report=found.report.replace(ANSWER, design.file.name))
+    if junit:
+        write_file(junit, _junit(design, verdict))
+    if form == "json":
+        _print_json({"top": design.target.top, **verdict.to_dict()})
+    else:
+        click.echo(sanitize(verdict.report))
+    return UNJUDGED if not verdict.judged else int(not verdict.passed)
+
+
+def _junit(design: DesignFiles, verdict: Verdict) -> str:
+    """A test for each output, or one where the bench names none."""
+    from xml.etree import ElementTree
+
+    outputs: Mapping[str, Mapping[str, Any]] = verdict.evidence.get("outputs") or {}
+    failed = {name: one["count"] for name, one in outputs.items() if one["count"]}
+    names = [*outputs] if verdict.passed or failed else []
+    names, count = names or [design.target.top], len(failed) or int(not verdict.passed)
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", name=str(design.file), tests=str(len(names)),
+                                   failures=str(count), errors="0", skipped=str(int(not verdict.judged)))
+    report = "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+                     for one in verdict.report)
+    for name in names:
+        case = ElementTree.SubElement(suite, "testcase", name=name, classname=design.target.top)
+        if not verdict.judged:
+            ElementTree.SubElement(case, "skipped", message="nothing that was run says whether it is right")
+        elif not verdict.passed and (name in failed or not failed):
+            failure = ElementTree.SubElement(case, "failure", message=f"{failed.get(name, 'some')} mismatches")
+            failure.text = report
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _print_json(data: Any) -> None:
+    from chatdev.safe_text import scrub
+
+    click.echo(scrub(json.dumps(data, ensure_ascii=False, indent=1, default=str)))

@@ -1,0 +1,133 @@
+"""`chatdev verilog` as an engineer and a CI job use it: files, lists, exit codes, JSON, SARIF, JUnit, waveforms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from chatdev.cli.app import command_line
+from chatdev.cli.outcome import heed_signals
+
+COUNTER = """module counter (input clk, input rst, input en, output reg [3:0] q);
+  wire carry;
+  half h(.a(q[0]), .b(en), .c(carry));
+  always @(posedge clk)
+    if (rst) q <= 0;
+    else if (en) q <= q + 1;
+endmodule
+"""
+HALF = """module half(input a, input b, output c);
+  assign c = a & b;
+endmodule
+"""
+BENCH = """`timescale 1ns/1ns
+module tb;
+  reg clk = 0, rst = 1, en = 0; wire [3:0] q; integer errors = 0;
+  counter dut(.clk(clk), .rst(rst), .en(en), .q(q));
+  always #5 clk = ~clk;
+  initial begin
+    repeat (2) @(negedge clk); rst = 0; en = 1;
+    repeat (5) @(negedge clk);
+    if (q !== 5) begin errors = errors + 1; $display("FAIL: q is %0d, not 5", q); end
+    if (errors == 0) $display("PASS");
+    $finish;
+  end
+endmodule
+"""
+
+
+def verilog(*arguments: object) -> Result:
+    with heed_signals():
+        return CliRunner().invoke(command_line, ["verilog", *map(str, arguments)], prog_name="chatdev")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in {"counter.v": COUNTER, "half.v": HALF, "tb.v": BENCH, "wrong.v": COUNTER.replace("+ 1", "+ 2"),
+                       "files.f": "counter.v // the top\n# and what it uses\nhalf.v\n"}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_right_module_passes_every_command(folder: Path) -> None:
+    assert verilog("check", "counter.v", "half.v").output == "OK counter.v: counter\n"
+    assert verilog("lint", "-f", "files.f").exit_code == 0
+    for name in ("simulate", "judge", "trace"):
+        done = verilog(name, "-f", "files.f", "--bench", "tb.v")
+        assert (done.exit_code, "The test bench passes" in done.output) == (0, True), done.output
+    done = verilog("judge", "-f", "files.f", "--bench", "tb.v", "--reference", "counter.v", "--json")
+    assert json.loads(done.output)["passed"] is True
+
+
+def test_a_wrong_module_is_told_with_its_line(folder: Path) -> None:
+    done = verilog("judge", "wrong.v", "half.v", "--bench", "tb.v", "--junit", "out.xml")
+    assert (done.exit_code, "q is 10, not 5" in done.output) == (1, True)
+    suite = ElementTree.parse("out.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("failures"), suite[0].get("classname")) == ("1", "1", "counter")
+    traced = verilog("trace", "wrong.v", "half.v", "--bench", "tb.v", "--reference", "counter.v")
+    assert traced.exit_code == 1
+    assert "in wrong.v." in traced.output
+    assert "6 |     else if (en) q <= q + 2;" in traced.output
+
+
+def test_errors_and_remarks_have_their_file_and_line(folder: Path) -> None:
+    (folder / "half.v").write_text(HALF.replace("a & b", "a & bb"), encoding="utf-8")
+    done = verilog("check", "counter.v", "half.v")
+    assert done.exit_code == 1
+    assert "half.v:2: error: " in done.output
+    assert json.loads(verilog("check", "counter.v", "half.v", "--json").output)["ok"] is False
+    result = json.loads(verilog("check", "counter.v", "half.v", "--sarif").output)["runs"][0]["results"][0]
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]) == ("half.v", {"startLine": 2})
+    (folder / "latch.v").write_text("module latch(input a, input b, output reg q);\nalways @(*) if (a) q = b;\n"
+                                    "wire never;\nassign q2 = never;\nendmodule\n", encoding="utf-8")
+    done = verilog("lint", "latch.v")
+    assert (done.exit_code, "latch.v:" in done.output) == (1, True)
+
+
+def test_waves_are_kept_for_viewers_and_as_a_picture(folder: Path) -> None:
+    done = verilog("wave", "-f", "files.f", "--bench", "tb.v", "--out", "w.vcd")
+    assert (done.exit_code, done.output) == (0, "w.vcd\nw.gtkw\n")
+    listed = (folder / "w.gtkw").read_text(encoding="utf-8").splitlines()
+    assert listed[0] == '[dumpfile] "w.vcd"'
+    assert {"tb.dut.q[3:0]", "tb.dut.h.c"} <= {*listed} or {"tb.dut.q", "tb.dut.h.c"} <= {*listed}
+    assert "$var" in (folder / "w.vcd").read_text(encoding="utf-8")
+    done = verilog("wave", "wrong.v", "half.v", "--bench", "tb.v", "--reference", "counter.v", "--out", "w.svg")
+    assert (folder / "w.svg").read_text(encoding="utf-8").startswith("<svg"), done.output
+
+
+@pytest.mark.parametrize(("command", "message"), [
+    (("check",), "no file: name those of the design, or a list of them with -f FILE.f"),
+    (("check", "nowhere.v"), "cannot read nowhere.v: No such file"),
+    (("check", "pwm.vhd"), "pwm.vhd: this is VHDL; only Verilog and SystemVerilog are read"),
+    (("check", "counter.v", "half.v", "--top", "other"), "no file has a module 'other'; those that there are: counter"),
+    (("judge", "counter.v", "half.v", "--bench", "half.v"),
+     "the test bench does not test counter: it has no instance of a module that is missing; name the"),
+    (("judge", "half.v", "--bench", "tb.v"), "counter"),
+    (("judge", "counter.v", "half.v", "--bench", "tb.v", "--reference", "wrong.v"),
+     "the test bench does not accept its own reference"),
+    (("check", "-f", "loop.f"), "loop.f names itself, by way of loop.f"),
+    (("check", "-f", "define.f"), "+define+X=1 is not understood; there are paths, +incdir+DIR"),
+    (("check", "-f", "folder.f"), "+incdir+nowhere: there is no such folder"),
+    (("wave", "counter.v", "half.v", "--bench", "tb.v", "--out", "w.png"), "w.png is neither a .vcd nor a .svg file")])
+def test_wrong_input_is_named(folder: Path, command: tuple[str, ...], message: str) -> None:
+    for name, text in {"pwm.vhd": "entity pwm is end;", "loop.f": "-f loop.f\n", "define.f": "+define+X=1\ncounter.v\n",
+                       "folder.f": "+incdir+nowhere\ncounter.v\n"}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    done = verilog(*command)
+    assert done.exit_code == 2, done.output
+    assert message in done.output
+
+
+def test_headers_of_an_include_folder_are_found(folder: Path) -> None:
+    (folder / "inc").mkdir()
+    (folder / "inc" / "widths.vh").write_text("`define STEP 1\n", encoding="utf-8")
+    (folder / "counter.v").write_text('`include "widths.vh"\n' + COUNTER.replace("+ 1", "+ `STEP"), encoding="utf-8")
+    (folder / "inner.f").write_text("half.v\n", encoding="utf-8")
+    (folder / "files.f").write_text("+incdir+inc\ncounter.v\n-F inner.f\n", encoding="utf-8")
+    assert verilog("judge", "-f", "files.f", "--bench", "tb.v").exit_code == 0
