@@ -9,7 +9,7 @@ from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routi
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
 from chatdev.departments.plc.st.elaborate_type import Types
-from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units, named_by_others
+from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units, names_of_others
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import SourceFile, Task
@@ -47,7 +47,7 @@ def _likely_entry(source: SourceFile, entry: str | None) -> str:
     if source.tasks:
         return source.tasks[0].program.key
     programs = [unit for unit in source.units if unit.kind == "program"]
-    called = named_by_others(source.units)
+    called = names_of_others(source.units)
     free = [unit for unit in programs if unit.name.key not in called]
     return (free or programs)[-1].name.key if programs else ""
 

@@ -127,7 +127,7 @@ class Units:
     def declare_programs(self, entry: str) -> None:
         """Programs that others call or look into are global variables; of the one that is run nothing is known by its
         name, as its variables are those of the run."""
-        named = named_by_others(self._units.values())
+        named = names_of_others(self._units.values())
         for key, unit in self._units.items():
             if unit.kind != "program" or key not in named or key in self._world.globals:
                 continue
@@ -486,7 +486,7 @@ _OTHER_NAMES = {"ton_time": "ton", "tof_time": "tof", "tp_time": "tp", "ctu_int"
 """Of standard blocks, as TIA Portal has them."""
 
 
-def named_by_others(units: Iterable[Unit]) -> set[str]:
+def names_of_others(units: Iterable[Unit]) -> set[str]:
     """The names that units call or look into, without their own."""
     return {one for unit in units for part in (unit, *unit.members) for one in part.calls if one != unit.name.key}
 
