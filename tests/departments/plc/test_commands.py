@@ -324,6 +324,19 @@ def test_what_is_chosen_of_the_language_counts_everywhere(tmp_path: Path) -> Non
     assert plc("run", file, "--cycles", "1", *chosen).output.splitlines()[1] == "0,0,1,FALSE,FALSE,TRUE"
 
 
+def test_what_is_missing_is_a_stub_where_that_is_allowed(tmp_path: Path) -> None:
+    file = write(tmp_path, "main.st", "PROGRAM P\nVAR m : Motor; y : INT; END_VAR\nm(); y := 1;\nEND_PROGRAM\n")
+    assert plc("check", file).exit_code == 1
+    done = plc("check", file, "--allow-missing", "--dialect", "twincat")
+    assert (done.exit_code, "gap: 'Motor' is not there" in done.output) == (0, True)
+
+
+def test_a_library_is_no_error_for_check(tmp_path: Path) -> None:
+    file = write(tmp_path, "lib.st", "FUNCTION f : INT\nf := 1;\nEND_FUNCTION\n")
+    assert plc("check", file).exit_code == 0
+    assert plc("run", file, "--cycles", "1").exit_code == 2
+
+
 def test_the_standard_is_what_is_meant_without_being_told(tmp_path: Path) -> None:
     file = write(tmp_path, "main.st", CHOSEN)
     done = plc("verify", file)
