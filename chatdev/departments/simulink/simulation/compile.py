@@ -104,6 +104,8 @@ class _Compiler:
                         for name, site in self.sites.items()}
         self.inputs, self.outputs = ({name: self._ports(name, direction) for name in self.parts}
                                      for direction in ("in", "out"))
+        for name, memory in self.plan.stores.items():
+            self.sites[name].store = self.sites[memory]
         self.feeds: dict[tuple[str, int], tuple[str, int]] = {}
         self._connect(self.plan.model)
 

@@ -189,6 +189,8 @@ class Site:
         self.guard: Guard | None = None
         self.opens: Guard | None = None
         self.is_outlet = False
+        self.store: Site | None = None
+        self.cells: list[str] = []
         self.shown: list[tuple[str, ...]] = []
         self.rate = CONTINUOUS
         self.inputs: list[tuple[str, ...]] = []

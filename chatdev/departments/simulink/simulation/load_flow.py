@@ -74,10 +74,17 @@ class LoadFlow:
     def lines(self) -> list[str]:
         """What people want to know, a line for each element at each of its buses."""
         words = {"bus": "sends", "load": "takes", "line": "takes"}
+        noise = 1e-9 * max(abs(row.power) for row in self.rows)
         return [f"{row.element} ({row.kind}{'' if row.kind == 'bus' else f' at {row.bus}'}): "
                 + (f"{row.voltage:.6g} V ({row.per_unit:.6f} pu), {row.angle:.4f}°, " if row.kind == "bus" else "")
-                + f"{words.get(row.kind, 'gives')} {row.power.real:.6g} W, {row.power.imag:.6g} var"
-                for row in self.rows] + [f"losses of the lines: {self.losses.real:.6g} W, {self.losses.imag:.6g} var"]
+                + f"{words.get(row.kind, 'gives')} {_write_power(row.power, noise)}"
+                for row in self.rows] + [f"losses of the lines: {_write_power(self.losses, noise)}"]
+
+
+def _write_power(power: complex, noise: float) -> str:
+    """In words; what is but the noise of the figures is 0."""
+    active, reactive = (part if abs(part) > noise else 0.0 for part in (power.real, power.imag))
+    return f"{active:.6g} W, {reactive:.6g} var"
 
 
 @dataclass(slots=True)
@@ -227,13 +234,11 @@ def _find_buses(model: Diagram, sites: Mapping[str, Site]) -> dict[End, str]:
     for name, site in sites.items():
         ends = [End(name, port.name) for port in site.part.ports or () if port.domain == "three_phase"]
         graph.add_nodes_from(ends)
-        if site.part.type == BUSBAR:
-            graph.add_edges_from(pairwise(ends))
+        graph.add_edges_from(pairwise(ends) if site.part.type == BUSBAR else ())
     graph.add_edges_from(wire for wire in model.wires if wire.source in graph and wire.target in graph)
     found: dict[End, str] = {}
     for net in networkx.connected_components(graph):
-        blocks = sorted({end.block for end in net})
-        name = next((block for block in blocks if sites[block].part.type == BUSBAR), blocks[0])
+        name = min({end.block for end in net}, key=lambda block: (sites[block].part.type != BUSBAR, block))
         found.update(dict.fromkeys(net, name))
     return found
 
@@ -267,11 +272,11 @@ def _line(site: Site, frequency: float) -> Values:
 def _newton(admittance: Values, buses: Sequence[_Bus]) -> tuple[Values, int]:
     """The voltages per unit, and how many rounds it took. From the given magnitudes and no angles."""
     base = buses[0].rated
+    kinds = numpy.array([bus.kind for bus in buses])
     size = numpy.array([bus.per_unit * bus.rated / base for bus in buses])
-    angle = numpy.array([bus.angle if bus.kind == "Swing" else 0.0 for bus in buses])
+    angle = numpy.array([bus.angle for bus in buses]) * (kinds == "Swing")
     wanted = numpy.array([bus.given / _BASE for bus in buses])
-    turning = [at for at, bus in enumerate(buses) if bus.kind != "Swing"]
-    free = [at for at, bus in enumerate(buses) if bus.kind == "PQ"]
+    turning, free = numpy.flatnonzero(kinds != "Swing").tolist(), numpy.flatnonzero(kinds == "PQ").tolist()
     scale = max(1.0, float(numpy.abs(wanted).max()), float(numpy.abs(admittance).max()))
     for rounds in range(_MOST_ROUNDS):
         voltage = size * numpy.exp(1j * angle)
@@ -280,17 +285,16 @@ def _newton(admittance: Values, buses: Sequence[_Bus]) -> tuple[Values, int]:
         misses = numpy.concatenate([miss.real[turning], miss.imag[free]])
         if not misses.size or numpy.abs(misses).max() <= _TOLERANCE * scale:
             return voltage, rounds
-        by_angle = 1j * (numpy.diag(power) - voltage[:, None] * numpy.conj(admittance * voltage))
-        by_size = (numpy.diag(power) + voltage[:, None] * numpy.conj(admittance * voltage)) / size
+        shared = voltage[:, None] * numpy.conj(admittance * voltage)
+        by_angle, by_size = 1j * (numpy.diag(power) - shared), (numpy.diag(power) + shared) / size
         slopes = numpy.block([[by_angle.real[numpy.ix_(turning, turning)], by_size.real[numpy.ix_(turning, free)]],
                               [by_angle.imag[numpy.ix_(free, turning)], by_size.imag[numpy.ix_(free, free)]]])
-        try:
-            step = numpy.linalg.solve(slopes, misses)
-        except numpy.linalg.LinAlgError:
+        if numpy.linalg.matrix_rank(slopes) < len(misses):
             break
+        step = numpy.linalg.solve(slopes, misses)
         angle[turning] -= step[:len(turning)]
         size[free] -= step[len(turning):]
-        if not numpy.isfinite(size).all() or (size <= 0).any():
+        if not (numpy.isfinite(size) & (size > 0)).all():
             break
     worst = buses[max(turning, key=lambda at: float(abs(miss[at])))]
     raise SimulationFailed(f"the load flow finds no voltages that carry the power of bus {worst.name!r} and the "

@@ -39,8 +39,8 @@ _Path = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A model as one level: its blocks by their paths, the variables that each may use, the subsystem that decides
-    whether it runs, the subsystems that do so, the Goto of each From, and the subsystem of each Out1 that holds its
-    value."""
+    whether it runs, the subsystems that do so, the Goto of each From, the subsystem of each Out1 that holds its
+    value, and the Data Store Memory of each block that reads or writes one."""
 
     model: Diagram
     variables: Mapping[str, Mapping[str, Values]]
@@ -48,6 +48,7 @@ class Plan:
     openers: Mapping[str, Guard]
     gotos: Mapping[str, str]
     outlets: Mapping[str, Guard]
+    stores: Mapping[str, str]
 
 
 def plan_model(model: Diagram, variables: Mapping[str, Values]) -> Plan:
@@ -63,9 +64,14 @@ def plan_model(model: Diagram, variables: Mapping[str, Values]) -> Plan:
         raise ModelFault(str(error)) from None
     scopes, rows = _scopes(model, variables), [*_all_blocks(model)]
     around = {own: guard for path, own, _ in rows if (guard := _nearest(path, guards))}
-    outlets = {own: guards[path] for path, own, block in rows if path in guards and block_type_of(block) == OUTPORT}
     openers = {guard.path: guard for guard in guards.values()}
-    return Plan(flat, {own: scopes[path] for path, own, _ in rows}, around, openers, _find_gotos(model), outlets)
+    return Plan(flat, {own: scopes[path] for path, own, _ in rows}, around, openers, _find_gotos(model),
+                _find_outlets(rows, guards), dict(_find_stores(model)))
+
+
+def _find_outlets(rows: Sequence[tuple[_Path, str, DiagramBlock]], guards: Mapping[_Path, Guard]) -> dict[str, Guard]:
+    """The Out1 blocks of subsystems that do not always run."""
+    return {own: guards[path] for path, own, block in rows if path in guards and block_type_of(block) == OUTPORT}
 
 
 def _all_blocks(model: Diagram) -> Iterator[tuple[_Path, str, DiagramBlock]]:
@@ -155,6 +161,28 @@ def _find_gotos(model: Diagram) -> dict[str, str]:
         elif kind == "From":
             takers.append((path, own, tag))
     return {own: _goto_of(path, own, tag, gotos[tag], fences[tag]) for path, own, tag in takers}
+
+
+def _find_stores(model: Diagram) -> Iterator[tuple[str, str]]:
+    """The memory of each block that reads or writes a data store: the nearest one of its name in a system around it.
+    Raises ModelFault where there is none, or two blocks write."""
+    memories, writers = dict[tuple[_Path, str], str](), dict[str, str]()
+    for path, own, block in _all_blocks(model):
+        if block_type_of(block) == "DataStoreMemory":
+            memories[path, block.parameters.get("DataStoreName", "A")] = own
+    for path, own, block in _all_blocks(model):
+        kind, name = block_type_of(block), block.parameters.get("DataStoreName", "A")
+        if kind not in ("DataStoreRead", "DataStoreWrite"):
+            continue
+        around = (memories.get((path[:end], name)) for end in range(len(path), -1, -1))
+        memory = next(filter(None, around), None)
+        if memory is None:
+            raise ModelFault(f"{own!r}: there is no Data Store Memory {name!r} in the systems around it; add one",
+                             [own])
+        if kind == "DataStoreWrite" and (other := writers.setdefault(memory, own)) != own:
+            raise ModelFault(f"not simulated: {other!r} and {own!r} both write the data store {name!r}, and the order "
+                             "in which they do is not known; keep one", [other, own])
+        yield own, memory
 
 
 class _Goto(NamedTuple):
@@ -280,6 +308,33 @@ def _outlet(site: Site) -> None:
 
 OUTLET = Kernel(_outlet, lambda site: [site.input_widths[0]], "inherit", "SampleTime")
 """Of Out1 blocks that hold their value; all others only name a column."""
+
+
+@kernel("store_memory")
+def _store_memory(site: Site) -> None:
+    """Its value is what the blocks that read and write it share."""
+
+
+def _cells(site: Site) -> list[str]:
+    """What a data store remembers, element by element."""
+    memory = site.store
+    if memory is None:
+        raise site.fault("there is no Data Store Memory of its name")
+    memory.cells = memory.cells or [memory.keep(value) for value in memory.vector("InitialValue")]
+    return memory.cells
+
+
+@kernel("store_read", lambda site: [len(site.store.vector("InitialValue")) if site.store else None])
+def _store_read(site: Site) -> None:
+    site.put(_cells(site), held=True)
+
+
+@kernel("store_write", rate="inherit")
+def _store_write(site: Site) -> None:
+    """At the end of an instant, so that who reads sees it from the next one on."""
+    cells = _cells(site)
+    for cell, u in zip(cells, site.u(0, len(cells)), strict=True):
+        site.update(f"{cell} = {u}")
 
 
 @kernel("tag_visibility")

@@ -310,7 +310,8 @@ def test_every_kernel_is_tried_here_or_named() -> None:
         "uniform_random_number", "white_noise", "tapped_delay", "demux", "bus_creator", "bus_selector", "goto", "from",
         "terminator", "stop", "algebraic_constraint",  # the last one in test_solve.py
         "network", "ps_simulink", "simulink_ps",  # in test_network.py
-        "subsystem", "if", "switch_case", "merge", "control_port", "tag_visibility"}  # in test_subsystems.py
+        "subsystem", "if", "switch_case", "merge", "control_port", "tag_visibility", "store_memory",
+        "store_read", "store_write"}  # in test_subsystems.py
     assert KERNELS.keys() - tried == set()
     assert {block.sim for block in catalogue().types.values() if block.sim} == KERNELS.keys()
 

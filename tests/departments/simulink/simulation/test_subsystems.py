@@ -284,3 +284,18 @@ def test_settings_of_the_model_are_taken_where_nothing_is_given() -> None:
 def test_a_path_that_leads_nowhere_is_told(key: str, message: str) -> None:
     with pytest.raises(ModelFault, match=message):
         simulate(LAG, EXACT, {key: "1"})
+
+
+def test_a_data_store_is_read_as_it_was_written_before() -> None:
+    body = inside({"R": ("Data Store Read", {"DataStoreName": "X", "SampleTime": "1"}), "add": "Sum", "one": "Constant",
+                   "W": ("Data Store Write", {"DataStoreName": "X"})}, "R/1 -> add/1", "one/1 -> add/2", "add/1 -> W/1")
+    blocks: dict[str, Row] = {
+        "M": ("Data Store Memory", {"DataStoreName": "X", "InitialValue": "[3 5]"}), "S": body,
+        "look": ("Data Store Read", {"DataStoreName": "X", "SampleTime": "1"}), "Scope": "Scope"}
+    found = simulate(system(blocks, "look/1 -> Scope/1"), Options(stop=3))
+    assert found.values.tolist() == [[3, 5], [4, 6], [5, 7], [6, 8]]
+    with pytest.raises(ModelFault, match="'look': there is no Data Store Memory 'X' in the systems around it"):
+        simulate(system({name: row for name, row in blocks.items() if name != "M"}, "look/1 -> Scope/1"))
+    twice: dict[str, Row] = {**blocks, "W2": ("Data Store Write", {"DataStoreName": "X"}), "c": "Constant"}
+    with pytest.raises(ModelFault, match="both write the data store 'X', and the order"):
+        simulate(system(twice, "look/1 -> Scope/1", "c/1 -> W2/1"))
