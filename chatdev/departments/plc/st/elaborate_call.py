@@ -347,7 +347,9 @@ def _split_enable(node: Invocation, scope: Scope) -> tuple[Node | None, Invocati
     if not named or _declares_enable(node, scope):
         return None, node
     enable = next((one.value for one in node.arguments if one.name == "en"), Literal(True, "BOOL", node.span))
-    return enable, replace(node, arguments=tuple(one for one in node.arguments if one.name not in ("en", "eno")))
+    others = [one for one in node.arguments if one.name not in ("en", "eno")]
+    nothing = Argument("", Name("", "", node.span), False, node.span)  # inputs that are left out have their defaults
+    return enable, replace(node, arguments=tuple(others or [nothing]))
 
 
 def _declares_enable(node: Invocation, scope: Scope) -> bool:

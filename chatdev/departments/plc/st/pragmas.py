@@ -69,7 +69,7 @@ class Pragmas:
             return True
         if not self.counts or word in _SILENT or word.startswith("s7_"):
             return True
-        if word not in _MACROS and opens_block:
+        if word not in _MACROS and opens_block and not text.startswith("{{"):
             return False
         self._judge(word, text[1:-1], span)
         return True
