@@ -12,12 +12,16 @@ from chatdev.departments.plc.st.functions import SCALARS, fit, unite
 NUMBERS = ("SINT", "INT", "DINT", "LINT", "USINT", "UINT", "UDINT", "ULINT")
 BITS = ("BYTE", "WORD", "DWORD", "LWORD")
 REALS = ("REAL", "LREAL")
-ELEMENTARY = ("BOOL", *NUMBERS, *BITS, *REALS, "TIME")
+MOMENTS = ("DATE_AND_TIME", "TIME_OF_DAY")
+ELEMENTARY = ("BOOL", *NUMBERS, *BITS, *REALS, "TIME", "LTIME", *MOMENTS)
 MODES = ("Idle", "Busy", "Halted")
 """The values of the enumeration that every program has."""
 _COMPARISONS = ("<", "<=", "=", "<>", ">", ">=")
 _FLOATS = ("0.0", "0.5", "1.5", "2.5", "-2.25", "100.1", "1.0E10", "3.0E38", "1.0E-40")
 _TIMES = ("T#0ms", "T#1ms", "T#100ms", "T#250ms", "T#1s", "T#1m", "T#24d")
+_LITERALS = {"TIME": _TIMES, "LTIME": ("LTIME#0ns", "LTIME#1us", "LTIME#250ms", "LTIME#100000d"),
+             "DATE_AND_TIME": ("DT#1970-01-01-00:00:00", "DT#2024-02-29-23:59:59", "DT#2100-01-01-12:30:00"),
+             "TIME_OF_DAY": ("TOD#00:00:00", "TOD#12:30:00.5", "TOD#23:59:59.999")}
 _CAREFUL = 0.85
 """How often a divisor or an index is made to fit."""
 
@@ -73,8 +77,8 @@ class ExpressionWriter:
             return self._dice.choice(MODES)
         if type_ == "BOOL":
             return self._dice.choice(("TRUE", "FALSE"))
-        if type_ == "TIME":
-            return self._dice.choice(_TIMES)
+        if type_ in _LITERALS:
+            return self._dice.choice(_LITERALS[type_])
         if type_ in REALS:
             return f"{type_}#{self._dice.choice(_FLOATS)}"
         return self._whole(type_)
@@ -113,11 +117,13 @@ class ExpressionWriter:
         if type_ == "BOOL":
             return [self._logic, self._logic, self._compare, self._compare, self._compare, self._bit, self._shortcut]
         if type_ in BITS:
-            return [self._logic, self._logic, self._logic, self._shift, self._shift]
-        if type_ == "TIME":
-            return [self._add, self._add, self._order, self._scale]
+            return [self._logic, self._logic, self._logic, self._shift, self._shift, self._add, self._multiply]
+        if type_ in ("TIME", "LTIME"):
+            return [self._add, self._add, self._order, self._scale, self._between]
+        if type_ in MOMENTS:
+            return [self._later, self._later, self._order]
         own = [self._add, self._add, self._multiply, self._divide, self._order, self._negate]
-        return [*own, self._root] if type_ in REALS else [*own, self._rest]
+        return [*own, self._root] if type_ in REALS else [*own, self._rest, self._shift]
 
     def _two(self, sign: str, type_: str, depth: int) -> str:
         return f"({self.write(type_, depth)} {sign} {self.write(type_, depth)})"
@@ -133,6 +139,16 @@ class ExpressionWriter:
         if not numbers:
             return self._add(type_, depth)
         return f"({self.write(type_, depth)} * {self._leaf(self._dice.choice(numbers))})"
+
+    def _between(self, type_: str, depth: int) -> str:
+        """The time between two moments, or a sum of two durations that are counted otherwise."""
+        moments = [one for one in MOMENTS if self.scope.places.get(one)]
+        if type_ == "LTIME":
+            return f"({self.write(type_, depth)} + {self.write('TIME', depth)})"
+        return self._two("-", self._dice.choice(moments), depth) if moments else self._add(type_, depth)
+
+    def _later(self, type_: str, depth: int) -> str:
+        return f"({self.write(type_, depth)} {self._dice.choice('+-')} {self.write('TIME', depth)})"
 
     def _divide(self, type_: str, depth: int) -> str:
         return self._share("/", type_, depth)

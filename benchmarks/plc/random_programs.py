@@ -56,6 +56,54 @@ VAR_TEMP t0 : {temporary}; END_VAR
 {body}
 END_FUNCTION_BLOCK
 """
+_OBJECTS = """\
+VAR_GLOBAL shown : INT; END_VAR
+FUNCTION split : INT
+VAR_INPUT n : INT; END_VAR
+VAR_OUTPUT rest : BOOL; END_VAR
+VAR_IN_OUT seen : INT; row : ARRAY[*] OF {element}; END_VAR
+VAR
+{loops}
+END_VAR
+shown := shown + 1;
+row[UPPER_BOUND(row, 1)] := row[LOWER_BOUND(row, 1)];
+{split}
+END_FUNCTION
+FUNCTION_BLOCK Gauge
+VAR_INPUT step : INT; END_VAR
+VAR level : INT; own : {local}; END_VAR
+METHOD Move : INT
+VAR_INPUT way : INT := 1; END_VAR
+VAR_OUTPUT far : BOOL; END_VAR
+VAR_INST moves : INT; END_VAR
+moves := moves + 1;
+level := Bound(level + way);
+{move}
+Move := level;
+END_METHOD
+METHOD Bound : INT
+VAR_INPUT n : INT; END_VAR
+Bound := MIN(n, 1000);
+END_METHOD
+PROPERTY Height : INT
+GET
+Height := level + step;
+END_GET
+SET
+level := Height;
+END_SET
+END_PROPERTY
+ACTION Fall: level := level - 1; END_ACTION
+{gauge}
+END_FUNCTION_BLOCK
+FUNCTION_BLOCK Fine EXTENDS Gauge
+METHOD Bound : INT
+VAR_INPUT n : INT; END_VAR
+Bound := SUPER^.Bound(n) / 2;
+END_METHOD
+IF step > 3 THEN Fall(); SUPER^(); END_IF
+END_FUNCTION_BLOCK
+"""
 _ENTRY = """\
 FUNCTION_BLOCK Main
 VAR_INPUT
@@ -74,6 +122,8 @@ VAR
   pairs : ARRAY[0..1] OF Pair;
   inner : Inner;
   many : ARRAY[0..1] OF Inner;
+  fine : Fine;
+  gauges : ARRAY[0..1] OF Gauge;
 {blocks}
 {loops}
 END_VAR
@@ -107,7 +157,7 @@ class _ProgramWriter:
         idle = self._dice.choice((0, 0, 3))
         types = _TYPES.format(idle=idle, halted=idle + self._dice.choice((2, 5)), inner=inner_type,
                               element=self._types[2])
-        return types + self._function(result) + self._block() + self._entry(inner_type, result)
+        return types + self._function(result) + self._block() + self._objects() + self._entry(inner_type, result)
 
     def _variables(self, scope: Scope, prefix: str, count: int, writable: bool = True) -> str:
         """Declarations of some variables of each type."""
@@ -158,6 +208,27 @@ class _ProgramWriter:
         body = StatementWriter(self._dice, scope, calls, counters[:1]).statements(4, 2)
         return _BLOCK.format(local=local, loops=loops, temporary=temporary, body=body)
 
+    def _objects(self) -> str:
+        """A function that changes what it is given, and two blocks with methods, of which one extends the other."""
+        scope = Scope()
+        scope.add("INT", "n", "seen", "split", "shown")
+        scope.add("BOOL", "rest")
+        loops, counters = self._loops(scope, "h")
+        split = StatementWriter(self._dice, scope, [], counters[:1]).statements(2, 1)
+        scope, local = Scope(), self._types[2]
+        scope.add("INT", "way", "level", "moves")
+        scope.add("INT", "step", "Height", "Bound(n := level)", writable=False)
+        scope.add("BOOL", "far")
+        scope.add(local, "own")
+        move = StatementWriter(self._dice, scope, ["Height := {n};"], []).statements(2, 1)
+        scope = Scope()
+        scope.add("INT", "level")
+        scope.add("INT", "step", "Move(way := step)", writable=False)
+        scope.add("BOOL", "(Height > 2)", writable=False)
+        scope.add(local, "own")
+        gauge = StatementWriter(self._dice, scope, ["Move(way := {n});", "Fall();"], []).statements(2, 1)
+        return _OBJECTS.format(element=self._types[3], loops=loops, split=split, local=local, move=move, gauge=gauge)
+
     def _entry(self, inner_type: str, result: str) -> str:
         scope = Scope()
         inputs = self._variables(scope, "i_", 1, writable=False)
@@ -177,6 +248,8 @@ class _ProgramWriter:
         scope.arrays.setdefault(other, []).append(("grid[1]", 0, 2))
         scope.add("list", "i_list", writable=False)
         scope.functions[result] = [("compute", ("INT", "Mode", self._types[2], "list"))]
+        scope.functions.setdefault("INT", []).extend([("fine.Move", ("INT",)), ("gauges[1].Move", ("INT",))])
+        scope.add("INT", "fine.Height", "gauges[0].Height", writable=False)
         blocks, calls = self._blocks(scope)
         loops, counters = self._loops(scope, "k")
         scope.add(table, "i_list[1]", "i_list[3]", writable=False)
@@ -194,7 +267,10 @@ class _ProgramWriter:
         """Declarations of standard blocks, and calls of all blocks."""
         calls = ["inner(go := {b}, shared := {N}, done => {B});", "inner(shared := {N});",
                  "many[0](go := {b}, shared := table_n[0]);",
-                 "many[LIMIT(0, {n}, 1)](go := {b}, shared := {N}, count => {N});"]
+                 "many[LIMIT(0, {n}, 1)](go := {b}, shared := {N}, count => {N});",
+                 "{N} := split({n}, seen := {N}, rest => {B}, row := table) + shown;", "fine(step := {n});",
+                 "gauges[LIMIT(0, {n}, 1)].Move(way := {n}, far => {B});", "fine.Height := {n};", "fine.Fall();",
+                 "gauges[0](step := {n});"]
         lines = ["  table_n : ARRAY[0..1] OF INT;"]
         for number, (call, declaration, type_, output) in enumerate(self._dice.sample(_STANDARD, 3)):
             calls.append(call.replace("{0}", str(number)))

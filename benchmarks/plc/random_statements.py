@@ -75,7 +75,9 @@ class StatementWriter:
                 call = call.replace(mark, self._write(type_, 1), 1)
         if "{B}" in call:
             call = call.replace("{B}", self._dice.choice(self._scope.written["BOOL"]))
-        return call.replace("{N}", self._dice.choice(self._scope.written["INT"]))
+        while "{N}" in call:
+            call = call.replace("{N}", self._dice.choice(self._scope.written["INT"]), 1)
+        return call
 
     # nested ones -------------------------------------------------------------------------------------------------
 

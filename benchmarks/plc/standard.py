@@ -106,10 +106,11 @@ SIGNS = (*_WHOLE, *_COMPARISONS, *_LOGIC)
 
 
 def result_of(sign: str, type_: str) -> str:
-    """The type of an operator's result whose operands meet in a type. Raises Refused. Our choice: BOOL has no order."""
+    """The type of an operator's result whose operands meet in a type. Raises Refused. Our choices: BOOL has no order,
+    and the arithmetic of bit strings is that of the unsigned numbers of their bits."""
     if type_ == "BOOL" and sign in ("<", "<=", ">", ">="):
         raise Refused("the order of BOOL")
-    allowed = {*SIGNED, *UNSIGNED, *REALS} if sign in _WHOLE else {*BITS, "BOOL"} if sign in _LOGIC else {
+    allowed = {*WIDTHS, *REALS} if sign in _WHOLE else {*BITS, "BOOL"} if sign in _LOGIC else {
         *WIDTHS, *REALS, "TIME", "BOOL"}
     if type_ not in allowed or (sign == "MOD" and type_ in REALS):
         raise Refused(f"{sign} of {type_}")

@@ -199,17 +199,19 @@ def _read_defines(_context: click.Context, _option: click.Parameter, names: tupl
 def dialect_options(command: Command) -> Command:
     """Add what is chosen of the language, as `dialect`."""
     @wraps(command)
-    def collect(*, kind: Any, mod_zero: Any, defines: tuple[str, ...], **given: Any) -> Any:
+    def collect(*, kind: Any, mod_zero: Any, defines: tuple[str, ...], allows_missing: bool, **given: Any) -> Any:
         from chatdev.departments.plc.st.core import Dialect
 
-        return command(dialect=Dialect(kind, mod_zero, defines), **given)
+        return command(dialect=Dialect(kind, mod_zero, defines, allows_missing), **given)
 
     extended: Command = collect
     for add in (
         click.option("--mod-zero", type=click.Choice(["fault", "zero"]), default="fault", show_default=True,
                      help="What x MOD 0 is: a run-time fault, or 0 as in IEC 61131-3."),
-        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys"]), default="iec", show_default=True,
-                     help="With codesys, F_TRIG sees no edge in its first call."),
+        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys", "twincat", "siemens"]), default="iec",
+                     show_default=True, help="Whose language it is; docs/plc.md tells what differs."),
+        click.option("--allow-missing", "allows_missing", is_flag=True,
+                     help="Take names of libraries that are not there for stubs, of which nothing is known."),
         click.option("--define", "defines", multiple=True, metavar="NAME", callback=_read_defines,
                      help="Let `{IF defined (NAME)}` hold; may be given several times. Nothing else is defined."),
     ):

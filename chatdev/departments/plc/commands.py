@@ -156,12 +156,13 @@ def _show_checks(checks: Mapping[Path, SourceCheck], each: bool) -> None:
         for line in diagnostic_lines(file, found):
             click.echo(sanitize(line))
         if not found.errors:
-            entry = f": {found.entry}" if each or len(checks) == 1 else ""
+            entry = f": {found.entry or f'a library of {found.contents}'}" if each or len(checks) == 1 else ""
             click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{file}{entry}')}")
     if each or len(checks) == 1:
         return
     wrong = sum(bool(one.errors) for one in checks.values())
-    entry = next(iter(checks.values())).entry
+    whole = next(iter(checks.values()))
+    entry = whole.entry or f"a library of {whole.contents}"
     click.echo(sanitize(f"{wrong} of {len(checks)} files have errors" if wrong else f"{len(checks)} files: {entry}"))
 
 

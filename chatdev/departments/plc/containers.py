@@ -532,10 +532,10 @@ def _read_interval(task: Element, found: Container) -> None:
     from chatdev.departments.plc.st.tokens import BadLiteral, read_time
 
     try:
-        milliseconds = read_time(task.attributes.get("interval", ""))
+        type_, milliseconds = read_time(task.attributes.get("interval", ""))
     except (BadLiteral, ValueError, LookupError):
         return
-    if milliseconds > 0:
+    if milliseconds > 0 and type_ == "TIME":
         found.cycle_ms = found.cycle_ms or int(milliseconds)
     for one in task.below("pouInstance"):
         found.entry = found.entry or one.attributes.get("typeName", "")

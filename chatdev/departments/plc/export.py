@@ -109,8 +109,9 @@ def _split(source: str) -> Iterator[_Part]:
     offsets = [starts[one.line - 1] + one.column - 1 for one in tokens]
     at = 0
     while at < len(tokens):
-        if tokens[at].key == ";":
-            at += 1
+        if tokens[at].key in (";", "namespace", "END_NAMESPACE"):  # the name of a list is that of its file
+            at += 1 + (tokens[at].key == "namespace")
+            begin = offsets[at - 1] + len(tokens[at - 1].text)
             continue
         end = _end_of(tokens, at)
         last = end + 1 < len(tokens) and tokens[end + 1].key == ";"

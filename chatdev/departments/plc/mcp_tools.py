@@ -16,7 +16,7 @@ from chatdev.tools.base import tool
 File = Annotated[str, Field(description="Path of a file with Structured Text (IEC 61131-3)")]
 Entry = Annotated[str | None, Field(description="The PROGRAM or FUNCTION_BLOCK that runs in every scan; by default the "
                                                 "PROGRAM, else the last block that no other one uses")]
-Kind = Annotated[Literal["iec", "codesys"], Field(description="The dialect; they differ in F_TRIG's first call")]
+Kind = Annotated[Literal["iec", "codesys", "twincat", "siemens"], Field(description="The dialect")]
 Properties = Annotated[str | list[dict[str, Any]] | None, Field(
     description="A list of properties in the form of PLCverif's patterns, e.g. "
                 "[{\"property\": {\"pattern_id\": \"pattern-invariant\", "

@@ -192,7 +192,8 @@ def _shift(line: int, column: int, start: int, piece: Piece) -> tuple[int, int]:
 def check_project(project: SourceProject, entry: str | None = None, dialect: Dialect = IEC) -> dict[Path, SourceCheck]:
     """What the checker says of each file, in the order of the program: of its form, then of what it holds. The entry
     stands with all of them."""
-    found = check_source(project.text, entry, dialect, project.places) if project.holds_text else SourceCheck("", ())
+    found = check_source(project.text, entry, dialect, project.places, needs_entry=entry is not None) \
+        if project.holds_text else SourceCheck("", ())
     return place_check(project, found)
 
 

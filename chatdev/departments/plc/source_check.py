@@ -37,12 +37,13 @@ class EntryVariable:
 @dataclass(frozen=True, slots=True)
 class SourceCheck:
     """What the checker says of a source. With an error among the diagnostics, `entry` and the rest are empty;
-    `assertions` are the names of all `//#ASSERT`."""
+    `assertions` are the names of all `//#ASSERT`. A library has no entry, and its `contents` tell what is in it."""
 
     entry: str
     diagnostics: tuple[Diagnostic, ...]
     variables: tuple[EntryVariable, ...] = ()
     assertions: tuple[str, ...] = ()
+    contents: str = ""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -50,12 +51,13 @@ class SourceCheck:
         return tuple(one for one in self.diagnostics if one.severity == "error")
 
 
-def check_source(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = ()
-                 ) -> SourceCheck:
+def check_source(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = (),
+                 needs_entry: bool = True) -> SourceCheck:
     """The diagnostics of a source, and what its entry (without one: as `read_program` finds it) has. A source that
-    takes too long to read, or too much memory, has one error that says so. `places` as for `read_program`."""
+    takes too long to read, or too much memory, has one error that says so. `places` and `needs_entry` as for
+    `read_program`."""
     try:
-        return _check(source, entry, dialect, tuple(places))
+        return _check(source, entry, dialect, tuple(places), needs_entry)
     except SourceRefused as refused:
         return SourceCheck("", (Diagnostic("error", "refused", str(refused), _WHOLE),))
 
@@ -114,15 +116,17 @@ def _mend(source: str, entry: str | None, asked: str | None, dialect: Dialect) -
 
 
 @isolate(SourceRefused)
-def _check(source: str, entry: str | None, dialect: Dialect, places: tuple[FilePlace, ...]) -> SourceCheck:
-    reading = read_program(source, entry, dialect, places)
+def _check(source: str, entry: str | None, dialect: Dialect, places: tuple[FilePlace, ...], needs_entry: bool
+           ) -> SourceCheck:
+    reading = read_program(source, entry, dialect, places, needs_entry)
     program = reading.program
     if program is None:
-        return SourceCheck("", reading.diagnostics)
+        return SourceCheck("", reading.diagnostics, contents=reading.summary)
     variables = tuple(EntryVariable(one.written or one.name, one.section, describe_type(one.type))
-                      for one in all_variables(program, program.entry))
+                      for one in all_variables(program, program.entry) if not one.is_hidden)
     names = tuple(one.name for one in assertions_of(program))
-    return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, names)
+    return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, names,
+                       reading.summary)
 
 
 def _wrong_in(text: str, program: Program) -> Iterator[str]:
@@ -134,7 +138,7 @@ def _wrong_in(text: str, program: Program) -> Iterator[str]:
 
 def _known_names(program: Program) -> str:
     """What a condition may name, which nobody can declare there."""
-    names = [one.written or one.name for one in all_variables(program, program.entry)]
+    names = [one.written or one.name for one in all_variables(program, program.entry) if not one.is_hidden]
     more = ", …" if len(names) > _MOST_NAMES else ""
     return f"{program.entry.written or program.entry.name} has {', '.join(names[:_MOST_NAMES])}{more}"
 

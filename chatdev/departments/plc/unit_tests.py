@@ -218,7 +218,10 @@ def _split_arguments(text: str, at: int) -> tuple[list[str], int]:
 
 def _time_of(text: str, start: Piece, whole: str, at: int) -> int:
     try:
-        return max(1, read_time(text))
+        type_, count = read_time(text)
+        if type_ != "TIME":
+            raise BadLiteral("no TIME")
+        return max(1, count)
     except (BadLiteral, LookupError, ValueError):
         line, column = _place(start, whole, at)
         raise WrongTest(f"WAIT takes a time as T#100ms, not {text!r:.60}", line, column) from None

@@ -162,7 +162,7 @@ def _compile(context: ToolContext, source: str | None) -> tuple[Verdict, SourceC
     missing = [] if checked.errors else differences(interface, checked)
     text = render_file(WORDING / "compiled.j2", path=ANSWER, most=_MOST_ERRORS, missing=missing,
                        errors=list(_errors_with_lines(checked, source)),
-                       warnings=[one for one in checked.diagnostics if one.severity == "warning"])
+                       warnings=[one for one in checked.diagnostics if one.severity != "error"])
     passed = not checked.errors and not missing
     complaint = checked.errors[0].message if checked.errors else ""
     return Verdict(passed, text, COMPILED if passed else 0.0,

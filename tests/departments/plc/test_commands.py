@@ -245,10 +245,10 @@ def test_another_verifier_is_asked(latch: Path, tmp_path: Path, monkeypatch: pyt
 
 def test_slips_are_mended_in_the_file(tmp_path: Path) -> None:
     """A second look finds nothing to mend; JSON and SARIF offer the changes where the file stays."""
-    slip = LATCH.replace("Out := TRUE;", "Out = TRUE").replace("END_IF;", "END_IF") + "END_MODULE\n"
+    slip = LATCH.replace("Out := TRUE;", "Out = TRUE")+ "END_MODULE\n"
     file = write(tmp_path, "latch.st", slip)
     offered = json.loads(plc("check", file, "--json").output)["files"][0]["diagnostics"]
-    assert [one["fix"]["text"] for one in offered] == [":=", ";", ";", ""]
+    assert [one["fix"]["text"] for one in offered] == [":=", ";", ""]
     (result, *_) = json.loads(plc("check", file, "--sarif").output)["runs"][0]["results"]
     (change,) = result["fixes"][0]["artifactChanges"]
     assert change["replacements"] == [{
@@ -316,11 +316,25 @@ def test_conditional_pragmas_choose_one_branch(tmp_path: Path) -> None:
 def test_what_is_chosen_of_the_language_counts_everywhere(tmp_path: Path) -> None:
     file = write(tmp_path, "main.st", CHOSEN)
     chosen = ("--define", "SIM", "--dialect", "codesys", "--mod-zero", "zero")
-    expected = {"name": "codesys", "mod_zero": "zero", "defines": ["SIM"]}
+    expected = {"name": "codesys", "mod_zero": "zero", "defines": ["SIM"], "allows_missing": False, "namespaces": [],
+                "stubs": []}
     for command in (("check",), ("run", "--cycles", "1"), ("verify",), ("explain",)):
         done = plc(command[0], file, *command[1:], *chosen, "--json")
         assert (done.exit_code, json.loads(done.output)["dialect"]) == (0, expected)
     assert plc("run", file, "--cycles", "1", *chosen).output.splitlines()[1] == "0,0,1,FALSE,FALSE,TRUE"
+
+
+def test_what_is_missing_is_a_stub_where_that_is_allowed(tmp_path: Path) -> None:
+    file = write(tmp_path, "main.st", "PROGRAM P\nVAR m : Motor; y : INT; END_VAR\nm(); y := 1;\nEND_PROGRAM\n")
+    assert plc("check", file).exit_code == 1
+    done = plc("check", file, "--allow-missing", "--dialect", "twincat")
+    assert (done.exit_code, "gap: 'Motor' is not there" in done.output) == (0, True)
+
+
+def test_a_library_is_no_error_for_check(tmp_path: Path) -> None:
+    file = write(tmp_path, "lib.st", "FUNCTION f : INT\nf := 1;\nEND_FUNCTION\n")
+    assert plc("check", file).exit_code == 0
+    assert plc("run", file, "--cycles", "1").exit_code == 2
 
 
 def test_the_standard_is_what_is_meant_without_being_told(tmp_path: Path) -> None:

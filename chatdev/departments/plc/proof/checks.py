@@ -17,9 +17,10 @@ from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Limits, Outc
 from chatdev.departments.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, Step, read_conditions
 from chatdev.departments.plc.proof.search import Budget, Found, Symbols, System, cut, search
 from chatdev.departments.plc.proof.symbolic_scan import TooLong
-from chatdev.departments.plc.proof.symbolic_values import TooLarge, entry_variables, nest, values_of
+from chatdev.departments.plc.proof.symbolic_values import GAP, TooLarge, entry_variables, nest, values_of
 from chatdev.departments.plc.proof.terms import (
     BOOL,
+    TEXTS,
     Inexpressible,
     Term,
     both,
@@ -253,6 +254,8 @@ class Check:
             return Outcome(self._asked, "PROVED", found.k)
         if found.answer == "bounded":
             return self._tell_bounded(found)
+        if gap := _gap_in(found):
+            return Outcome(self._asked, "UNKNOWN", found.k, reason=f"not verified: {gap}")
         replay = self._replay(kind == "overflow")
         if not replay.shows_fault(found.inputs, kind, place, text):
             return self._tell_unconfirmed(found, replay)
@@ -299,7 +302,9 @@ class Check:
     # what is told ------------------------------------------------------------------------------------------------
 
     def _confirm(self, found: Found, verdict: Any, reason: str = "") -> Outcome:
-        """The verdict, if the interpreter sees the same."""
+        """The verdict, if the interpreter sees the same, and it depends on nothing that is not known."""
+        if gap := _gap_in(found):
+            return Outcome(self._asked, "UNKNOWN", found.k, reason=f"not verified: {gap}")
         replay = self._replay()
         if not replay.shows_harm(found.inputs, self._observe):
             return self._tell_unconfirmed(found, replay)
@@ -319,6 +324,8 @@ class Check:
             why = f"the run ends before with a run-time fault at {replay.fault.span}: {replay.fault.message}"
         elif loops:
             why = f"the loop at {loops[0]} may make many turns, and too little is known of what it does in them"
+        elif unknown and unknown[0].startswith(f"${TEXTS}#"):
+            why = f"not verified: {TEXTS}"
         elif unknown:
             why = f"it depends on {unknown[0][1:].partition('#')[0]}, which the solver takes for any value"
         return Outcome(self._asked, "UNKNOWN", found.k, reason=why)
@@ -349,7 +356,7 @@ class Check:
     def free_step(self) -> Step:
         """The property over values that no program binds."""
         begin, end = ({path: symbol(f"{side} {path}", scalar) for path, scalar in self._transition.types.items()
-                       if path in self._transition.end and scalar.kind != "string"} for side in ("begin", "end"))
+                       if path in self._transition.end} for side in ("begin", "end"))
         return self._observe(begin, end, {name: symbol(name, BOOL) for name in MONITORS})
 
     def _holds_freely(self, harm: Term) -> bool:
@@ -359,6 +366,12 @@ class Check:
         solver = z3.Solver()
         solver.add(harm)
         return Budget(min(1.0, self._budget.left)).check(solver) == "unsat"
+
+
+def _gap_in(found: Found) -> str:
+    """Why something is not known on which a counterexample may depend; "" where nothing is."""
+    names = (name for inputs in found.inputs for name in inputs if name.startswith(GAP))
+    return next((name.removeprefix(GAP).rpartition("#")[0] for name in names), "")
 
 
 # A counterexample, run in the interpreter: only what shows there is told, and which lines ran.
@@ -377,7 +390,8 @@ class ReplayedRun:
         self._transition = transition
         self._program = transition.program
         self._cycle_ms = cycle_ms
-        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE, watches_overflow, most_turns)
+        self._machine = Machine(self._program, cycle_ms or DEFAULT_CYCLE, watches_overflow, most_turns,
+                                passes_gaps=True)
         self.cycles: list[Cycle] = []
         self.fault: RunTimeFault | None = None
 

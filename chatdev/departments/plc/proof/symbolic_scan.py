@@ -151,6 +151,8 @@ class SymbolicScan(Values):
             self._set(_FLAGS[:_JUMPS[statement.to]], True)
         elif isinstance(statement, core.Invoke):
             self._invoke(statement)
+        elif isinstance(statement, core.Forget):
+            self._forget_all(statement.why)
         else:
             self.fault("assertion", statement.span, negate(self.value(statement.condition)), statement.name)
 
@@ -159,6 +161,11 @@ class SymbolicScan(Values):
             self.assign_bit(statement.target, self.value(statement.value), statement.span)
         else:
             self.assign(statement.target, self.parts(statement.value), statement.span)
+
+    def _forget_all(self, why: str) -> None:
+        """Everything may have any value."""
+        for path in [path for path in self.state if path not in _FLAGS]:
+            self.write(path, self.any_value(why, self.types[path]))
 
     def _loop(self, loop: core.Loop) -> None:
         where = (*self._callers, loop.span)

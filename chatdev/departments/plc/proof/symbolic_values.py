@@ -45,6 +45,8 @@ Parts = Mapping[str, Term]
 Cell = tuple[Term, str]
 """A condition, and the path that a place means where the condition holds."""
 _FAULTS = {"/": "division", "mod": "division"}
+GAP = "$gap "
+"""With this begins the name of a value that is not known because a part of the program is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,20 @@ class Values:
             return self.read(expression)
         if isinstance(expression, core.Apply):
             return self.apply(expression)
+        if isinstance(expression, core.Unknown):
+            return dict(self.any_parts(expression.why, expression.type))
         return {"": self._scalar(expression)}
+
+    def any_parts(self, why: str, type_: Type) -> Iterator[tuple[str, Term]]:
+        """The scalars of a value of which nothing is known."""
+        for suffix, scalar in scalars_of(self.program, type_, ""):
+            yield suffix, self.any_value(why, scalar)
+
+    def any_value(self, why: str, scalar: Scalar) -> Term:
+        """A value of which nothing is known."""
+        name = f"{GAP}{why}#{len(self.unknowns)}"
+        self.unknowns[name] = scalar
+        return terms.symbol(name, scalar)
 
     def apply(self, expression: core.Apply) -> Parts:
         """The result of a function of the source; overridden by what executes statements."""

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import z3
 
 from chatdev.departments.plc.st.core import Scalar, Value
+from chatdev.departments.plc.st.functions import FUNCTIONS
 
 Term: TypeAlias = Any
 NEAREST = z3.RNE()
@@ -41,14 +42,12 @@ def is_known(term: Term) -> bool:
 
 
 def sort_of(scalar: Scalar) -> Any:
-    """The z3 sort of its values. Raises Inexpressible for STRING."""
+    """The z3 sort of its values. A text is the number that it has here: two are equal where their numbers are."""
     if scalar.kind == "bool":
         return z3.BoolSort()
     if scalar.kind == "real":
         return z3.Float32() if scalar.bits == 32 else z3.Float64()
-    if scalar.kind == "string":
-        raise Inexpressible("STRING")
-    return z3.BitVecSort(scalar.bits)
+    return z3.BitVecSort(_TEXT_BITS if scalar.kind == "string" else scalar.bits)
 
 
 def symbol(name: str, scalar: Scalar) -> Term:
@@ -67,7 +66,22 @@ def lift(term: Term, scalar: Scalar) -> Any:
         wide, whole = _FORMATS[scalar.bits]
         bits = struct.unpack(whole, struct.pack(wide, term))[0]
         return z3.simplify(z3.fpBVToFP(z3.BitVecVal(bits, scalar.bits), sort))
-    return z3.BitVecVal(term, sort)
+    return z3.BitVecVal(_number_of(term) if scalar.kind == "string" else term, sort)
+
+
+def _number_of(text: str) -> int:
+    """The number of a text, in the order in which they come up in this process."""
+    return _TEXTS.setdefault(text, len(_TEXTS))
+
+
+_TEXT_BITS = 32
+_TEXTS: dict[str, int] = {"": 0}
+
+
+def _text_of(number: int) -> str:
+    """The text of a number; one that nothing else has for a number that no text has."""
+    found = next((text for text, one in _TEXTS.items() if one == number), None)
+    return f"~{number}" if found is None else found
 
 
 def read_value(expression: Any, scalar: Scalar) -> Value:
@@ -80,7 +94,7 @@ def read_value(expression: Any, scalar: Scalar) -> Value:
             return math.nan
         bits = z3.simplify(z3.fpToIEEEBV(expression)).as_long()
         return struct.unpack(wide, struct.pack(whole, bits))[0]
-    return wrap(expression.as_long(), scalar)
+    return _text_of(expression.as_long()) if scalar.kind == "string" else wrap(expression.as_long(), scalar)
 
 
 def wrap(number: int, scalar: Scalar) -> int:
@@ -169,6 +183,8 @@ def operate(operator_: str, operands: list[Term], scalar: Scalar, result: Scalar
     """The value of an operator on operands of one type. Raises Inexpressible."""
     if scalar.kind == "bool":
         return _operate_truth(operator_, operands)
+    if scalar.kind == "string" and operator_ not in ("=", "<>") and not all(map(is_known, operands)):
+        raise Inexpressible(TEXTS)
     if operator_ == "**":
         return power(operands, scalar)
     if all(map(is_known, operands)):
@@ -248,7 +264,11 @@ def overflows(operator_: str, operands: list[Term], scalar: Scalar) -> Term:
 
 
 def convert(term: Term, source: Scalar, target: Scalar) -> Term:
-    """A value in another scalar type, as `core.Convert` says."""
+    """A value in another scalar type, as `core.Convert` says. Raises Inexpressible for a text that may be cut."""
+    if target.kind == "string":
+        if not is_known(term):
+            raise Inexpressible(TEXTS)
+        return term[:target.high]
     if source.kind == target.kind and source.bits == target.bits and _is_signed(source) == _is_signed(target):
         return term
     if is_known(term) and "real" not in (source.kind, target.kind):
@@ -372,6 +392,17 @@ def _root(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Te
     return z3.fpSqrt(NEAREST, lift(values[0], type_))
 
 
+TEXTS = "strings"
+
+
+def _text(name: str) -> Meaning:
+    def mean(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Term:
+        if not all(map(is_known, values)):
+            raise Inexpressible(TEXTS)
+        return FUNCTIONS[name].compute(type_, values)
+    return mean
+
+
 def _name_only(name: str) -> Meaning:
     def mean(_type: Scalar, _values: Sequence[Term], _types: Sequence[Scalar]) -> Term:
         raise Inexpressible(name)
@@ -383,5 +414,7 @@ STANDARD: dict[str, Meaning] = {
     "MOVE": _move, "MOD": _remainder, "SHL": _shift(to_left=True), "SHR": _shift(to_left=False),
     "ROL": _rotate(to_left=True), "ROR": _rotate(to_left=False), "TRUNC": _whole(z3.RTZ()), "ROUND": _whole(NEAREST),
     "FLOOR": _whole(z3.RTN()), "CEIL": _whole(z3.RTP()), "SQRT": _root,
+    **{name: _text(name) for name in ("LEN", "LEFT", "RIGHT", "MID", "CONCAT", "INSERT", "DELETE", "REPLACE", "FIND",
+                                      "@TO_TEXT", "@FROM_TEXT")},
     **{name: _name_only(name) for name in ("EXP", "LN", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN")},
 }

@@ -51,7 +51,8 @@ def _log(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
 def _diagnostics(file: Path, check: SourceCheck) -> Iterator[dict[str, Any]]:
     for one in check.diagnostics:
         text = f"{one.message} ({one.hint})" if one.hint else one.message
-        yield _result(one.code, ("fail", one.severity), text, file, one.span) | _fixes(file, one.fix)
+        level = "warning" if one.severity == "gap" else one.severity
+        yield _result(one.code, ("fail", level), text, file, one.span) | _fixes(file, one.fix)
 
 
 def _verdict(outcome: Outcome, locate: Callable[[Span], tuple[Path, Span]]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _MESSAGES: Mapping[FaultKind, str] = {
     "division": "division by zero",
     "loop": "a loop made more than {high} turns in one scan",
     "subrange": "the value {value} lies outside of {low}..{high}",
+    "gap": "not run: {why}",
 }
 
 
@@ -47,15 +48,17 @@ class BrokenAssert:
 class Machine:
     """Runs the entry of a program. `cycle_ms` is the time from one scan to the next, in milliseconds, if a scan is not
     told another. With `watches_overflow` it is noted where integers wrap round. More than `most_turns` of a loop in a
-    scan are a run-time fault. Raises TooDeep for a program that is nested too deeply to be run."""
+    scan are a run-time fault. A run ends where something is not known (`core.Unknown`), unless it `passes_gaps`: then
+    it goes on with a value that such a thing may have. Raises TooDeep for a program that is nested too deeply to be
+    run."""
 
     def __init__(self, program: core.Program, cycle_ms: int = 100, watches_overflow: bool = False,
-                 most_turns: int = core.MOST_TURNS) -> None:
+                 most_turns: int = core.MOST_TURNS, passes_gaps: bool = False) -> None:
         self.program = program
         self.cycle_ms = cycle_ms
         self.scans = 0
         """How many scans have begun since the start."""
-        self._generated = generate(program, watches_overflow, most_turns)
+        self._generated = generate(program, watches_overflow, most_turns, passes_gaps)
         self._variables = {variable.name: variable for variable in all_variables(program, program.entry)}
         self._accepts = {name: _quick_check(variable.type) for name, variable in self._variables.items()
                          if variable.section in ("input", "in_out")}
@@ -170,7 +173,7 @@ class Machine:
 
     def _stop(self, number: int, value: int = 0) -> None:
         site = self._generated.tables.sites[number]
-        message = _MESSAGES[site.kind].format(value=value, low=site.low, high=site.high)
+        message = _MESSAGES[site.kind].format(value=value, low=site.low, high=site.high, why=site.why)
         raise RunTimeFault(site.kind, message, site.span, self.scans)
 
     def _watch(self, number: int, exact: int) -> int:

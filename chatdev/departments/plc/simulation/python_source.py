@@ -15,7 +15,8 @@ from chatdev.departments.plc.st import core
 
 # Expressions.
 
-FaultKind = Literal["index", "division", "loop", "subrange"]
+FaultKind = Literal["index", "division", "loop", "subrange", "gap"]
+"""A `gap` is where something is not known, and a run cannot go on."""
 DEEPEST = 60
 """Operators and indices within each other: Python reads 200 brackets, of which an operator may take three. What stands
 deeper becomes a function of its own, one of `inner`."""
@@ -29,6 +30,7 @@ class Site:
     span: core.Span
     low: int = 0
     high: int = 0
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Tables:
     asserts: list[core.Assert] = field(default_factory=list)
     watches_overflow: bool = False
     most_turns: int = core.MOST_TURNS
+    passes_gaps: bool = False
     watched: list[Watched] = field(default_factory=list)
     routines: dict[str, str] = field(default_factory=dict)
 
@@ -168,6 +171,12 @@ class Expressions:
         code, key = self.container(place)
         return f"{code}[{key}]" if key else code
 
+    def _unknown(self, unknown: core.Unknown) -> str:
+        if not self._tables.passes_gaps:
+            return self._tables.stop(Site("gap", unknown.span, why=unknown.why))
+        value = begin(self._tables.program, unknown.type, core.initial_value(unknown.type))
+        return self._constant(core.Constant(value, unknown.type))
+
     def _bit(self, bit: core.Bit) -> str:
         return f"(({self._place(bit.place)} >> {bit.index} & 1) == 1)"
 
@@ -233,6 +242,8 @@ class Expressions:
         source, target = conversion.operand.type, conversion.type
         assert isinstance(source, core.Scalar)
         code = self.write(conversion.operand)
+        if target.kind == "string":
+            return f"{code}[:{target.high}]"
         if target.kind == "bool":
             return f"({code} != 0)" if source.kind != "bool" else code
         if target.kind == "real":
@@ -258,7 +269,7 @@ class Expressions:
 
     _WRITERS: Mapping[type, Callable[..., str]] = {
         core.Constant: _constant, core.Place: _place, core.Bit: _bit, core.Operation: _operation,
-        core.Convert: _convert, core.Call: _call, core.Apply: _apply}
+        core.Convert: _convert, core.Call: _call, core.Apply: _apply, core.Unknown: _unknown}
 
 
 _JOINED = {"and": "&", "or": "|", "xor": "^", "and_then": "and", "or_else": "or"}
@@ -293,10 +304,11 @@ class Generated:
     marks: tuple[tuple[int, ...], ...]
 
 
-def generate(program: core.Program, watches_overflow: bool = False, most_turns: int = core.MOST_TURNS) -> Generated:
+def generate(program: core.Program, watches_overflow: bool = False, most_turns: int = core.MOST_TURNS,
+             passes_gaps: bool = False) -> Generated:
     """The source of all routines that the entry needs, with a look at each operation on integers if overflow is to be
-    noted, and a fault behind so many turns of a loop."""
-    tables = Tables(program, watches_overflow=watches_overflow, most_turns=most_turns)
+    noted, and a fault behind so many turns of a loop, and where something is not known, unless that is passed by."""
+    tables = Tables(program, watches_overflow=watches_overflow, most_turns=most_turns, passes_gaps=passes_gaps)
     marks: list[set[int]] = []
     entry = tables.routine(program.entry.name)
     lines: list[str] = []
@@ -483,13 +495,17 @@ class _Routine:
         for place, name in call.outputs:
             self._store(place, f"o[{name!r}]", call.span)
 
+    def _forget(self, unknown: core.Forget) -> None:
+        passes = self._tables.passes_gaps
+        self._line("pass" if passes else self._tables.stop(Site("gap", unknown.span, why=unknown.why)))
+
     def _assert(self, assertion: core.Assert) -> None:
         self._line(f"if not {self._expressions.write(assertion.condition)}: broken.append({len(self._tables.asserts)})")
         self._tables.asserts.append(assertion)
 
     _WRITERS: Mapping[type, Callable[..., None]] = {
         core.Assign: _assign, core.Branch: _branch, core.Loop: _loop, core.Jump: _jump, core.Invoke: _invoke,
-        core.Assert: _assert}
+        core.Assert: _assert, core.Forget: _forget}
 
 
 def head_lines(statement: core.Statement) -> frozenset[int]:

@@ -110,7 +110,7 @@ def _leaves(name: str, type_: core.Type) -> list[str]:
                 for leaf in _leaves(f"{name}[{number}]", type_.element)]
     if isinstance(type_, core.Record):
         return [leaf for part in type_.fields for leaf in _leaves(f"{name}.{part.name}", part.type)]
-    return [name]
+    return [name] if type_.kind != "opaque" else []
 
 
 def _example(type_: core.Type) -> str:

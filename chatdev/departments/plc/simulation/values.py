@@ -12,6 +12,8 @@ from typing import Any
 from chatdev.departments.plc.simulation.layout import duplicate
 from chatdev.departments.plc.st import core
 from chatdev.departments.plc.st.core import Scalar, Value
+from chatdev.departments.plc.st.functions import write_moment
+from chatdev.departments.plc.st.tokens import BadLiteral, read_time
 
 _UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 _DURATION = re.compile(r"(?:t|time)#(-?)((?:[\d_]{1,20}(?:\.\d{1,20})?(?:ms|[dhms])_?){1,5})", re.IGNORECASE)
@@ -39,7 +41,7 @@ def fit(value: Any, type_: core.Type, where: str, before: core.Value = None) -> 
         return _fit_array(value, type_, where, before)
     if isinstance(type_, core.Record):
         return _fit_record(value, type_, where, before)
-    if type_.kind in ("int", "bits", "time", "enum"):
+    if type_.kind in ("int", "bits", "time", "enum", "opaque"):
         return _fit_integer(value, type_, where)
     if not _PLAIN[type_.kind](value):
         raise WrongValue(f"{where}: {value!r} is no {type_.name}, which is {_WORDS[type_.kind]}")
@@ -48,7 +50,7 @@ def fit(value: Any, type_: core.Type, where: str, before: core.Value = None) -> 
         if math.isinf(number) and not math.isinf(value):
             raise WrongValue(f"{where}: {value!r} is too large for {type_.name}")
         return number
-    return bool(value) if type_.kind == "bool" else value
+    return bool(value) if type_.kind == "bool" else value[:type_.high]
 
 
 _WORDS: Mapping[core.Kind, str] = {"bool": "true or false", "real": "a number", "string": "a text"}
@@ -107,7 +109,9 @@ def read_text(text: str, type_: core.Scalar, where: str) -> core.Value:
         return fit(_read_float(text), type_, where)
     if type_.kind == "enum" and word in [name.lower() for name in type_.names]:
         return fit(word, type_, where)
-    value = _read_duration(text) if type_.kind == "time" else None
+    value = _read_duration(text) if type_.name == "TIME" else None
+    if type_.kind == "time" and value is None and "#" in text:
+        value = _read_moment(text, type_)
     return fit(_read_integer(text) if value is None else value, type_, where)
 
 
@@ -116,10 +120,19 @@ def write_text(value: core.Value, type_: core.Scalar) -> str:
     if type_.kind == "bool":
         return "TRUE" if value else "FALSE"
     if type_.kind == "time":
-        return f"T#{'-' if value < 0 else ''}{abs(value)}ms"
+        return write_moment(value, type_.name)
     if type_.kind == "enum" and 0 <= (number := int(value) - (type_.low or 0)) < len(type_.names):
         return type_.names[number]
     return str(value)
+
+
+def _read_moment(text: str, type_: Scalar) -> int | None:
+    """The count of a literal of a duration, a date or a time of day."""
+    try:
+        name, value = read_time(text)
+    except BadLiteral:
+        return None
+    return value if name == type_.name else value * 10**6 if (name, type_.name) == ("TIME", "LTIME") else None
 
 
 def _read_float(text: str) -> float | str:
@@ -217,7 +230,9 @@ def nearest_integer(number: float) -> int:
 
 
 def convert(value: Value, source: Scalar, target: Scalar) -> Value:
-    """A value in another scalar type, as `core.Convert` says. Raises ValueError for text."""
+    """A value in another scalar type, as `core.Convert` says. Raises ValueError for text as a number."""
+    if source.kind == target.kind == "string":
+        return value[:target.high]
     if "string" in (source.kind, target.kind):
         raise ValueError(f"{source.name} to {target.name}: text is not converted")
     if target.kind == "bool":

@@ -8,7 +8,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from chatdev.departments.plc.st.core import Call, Constant, Convert, Expression, Operation, Scalar, Type, Value
+from chatdev.departments.plc.st.core import (
+    Call,
+    Constant,
+    Convert,
+    Expression,
+    Operation,
+    Scalar,
+    Type,
+    Unknown,
+    Value,
+)
 from chatdev.departments.plc.st.functions import (
     DINT,
     FUNCTIONS,
@@ -18,12 +28,15 @@ from chatdev.departments.plc.st.functions import (
     LOOSE_INT,
     LOOSE_REAL,
     LREAL,
+    NANOSECONDS,
     SCALARS,
     base_of,
     describe_type,
     fit,
     fit_constant,
     is_loose,
+    is_opaque,
+    keep_bits,
     range_of,
     unite,
 )
@@ -37,6 +50,8 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
     """The expression as a value of the type `target`; `what` names in words what it is for. Raises Reject, with the
     error reported, if it is none."""
     source = expression.type
+    if is_opaque(source) or is_opaque(target):
+        return _pass_unknown(expression, target, scope)
     if not isinstance(source, Scalar) or not isinstance(target, Scalar):
         if source == target:
             return expression
@@ -51,6 +66,13 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
     if judged == "risky":
         _warn(expression, target, scope)
     return convert(expression, target)
+
+
+def _pass_unknown(expression: Expression, target: Type, scope: Scope) -> Expression:
+    """What is not known as a value of a type; a value that goes into a place of which nothing is known is lost."""
+    if isinstance(expression, Unknown):
+        return replace(expression, type=target)
+    return Unknown(f"the value of {describe_type(expression.type)}", target, expression.span)
 
 
 def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expression, Expression, Scalar] | None:
@@ -240,8 +262,14 @@ def resolve(expression: Expression, target: Scalar) -> Expression | None:
 def convert(expression: Expression, target: Scalar) -> Expression:
     """The expression in another type, with the conversion said if there is one."""
     source = expression.type
-    if not isinstance(source, Scalar) or _plain(source) == _plain(target):
+    if not isinstance(source, Scalar):
         return expression
+    if target.kind == source.kind == "string":
+        return _cut(expression, source, target)
+    if _plain(source) == _plain(target):
+        return expression
+    if source.kind == target.kind == "time":
+        return rescale(expression, target)
     if is_loose(source):
         return resolve(expression, target) or convert(settle(expression), target)
     if isinstance(expression, Constant) and _keeps_value(source, target):
@@ -249,6 +277,35 @@ def convert(expression: Expression, target: Scalar) -> Expression:
         if number is not None:
             return number
     return Convert(expression, target, expression.span)
+
+
+def _cut(expression: Expression, source: Scalar, target: Scalar) -> Expression:
+    """A text of as many characters as its place has at the most."""
+    if target.high is None or (source.high is not None and source.high <= target.high):
+        return expression
+    if isinstance(expression, Constant):
+        return Constant(expression.value[:target.high], target, expression.span)
+    return Convert(expression, target, expression.span)
+
+
+def rescale(expression: Expression, target: Scalar) -> Expression:
+    """A duration or moment counted in the unit of another one."""
+    source = expression.type
+    assert isinstance(source, Scalar)
+    have, want = NANOSECONDS[source.name], NANOSECONDS[target.name]
+    if isinstance(expression, Constant):
+        return Constant(keep_bits(_truncate(expression.value * have, want) if have < want else
+                                  expression.value * (have // want), target), target, expression.span)
+    if have == want:
+        return Convert(expression, target, expression.span)
+    wide = LINT if source.signed else SCALARS["ulint"]
+    sign, factor = ("*", have // want) if have > want else ("/", want // have)
+    count = Operation(sign, (Convert(expression, wide, expression.span), Constant(factor, wide)), wide, expression.span)
+    return Convert(count, target, expression.span)
+
+
+def _truncate(number: int, by: int) -> int:
+    return number // by if number >= 0 else -(-number // by)
 
 
 def settle(expression: Expression) -> Expression:

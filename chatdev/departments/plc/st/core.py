@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 _NAME = re.compile(r"[^\W\d]\w{0,127}")
-Kind = Literal["bool", "int", "bits", "real", "time", "enum", "string"]
-"""`bits` are BYTE to LWORD: unsigned, without order to speak of; `time` is signed, 32 bits, in milliseconds."""
+Kind = Literal["bool", "int", "bits", "real", "time", "enum", "string", "opaque"]
+"""`bits` are BYTE to LWORD: unsigned, without order to speak of. `time` counts a unit: TIME is signed, 32 bits, in
+milliseconds, LTIME signed, 64 bits, in nanoseconds; DATE and DATE_AND_TIME are seconds since 1970, TIME_OF_DAY
+milliseconds since midnight (32 bits without sign), and their L… forms nanoseconds (64 bits). `opaque` is what is not
+known: a pointer, a type that is not there; `names` then say why."""
 Section = Literal["input", "output", "in_out", "local", "temp", "constant", "result"]
 """`local` keeps its value from one call of a function block to the next; `temp` and all variables of a function begin
 anew with each call. `result` is the variable named as its function."""
@@ -44,7 +47,8 @@ NOWHERE = Span(0, 0)
 class Scalar:
     """An elementary type. Integers wrap around in two's complement at their width (INT 16, DINT 32); REAL is IEEE 754
     with 32 bits, LREAL with 64, rounded to even. An enumeration is an INT with the `names` of its values from `low`
-    on, empty where a number has none; a subrange has bounds that no assignment may leave (`low`, `high`)."""
+    on, empty where a number has none; a subrange has bounds that no assignment may leave (`low`, `high`). A STRING
+    holds as many characters as `high` says; one without is the value of an expression."""
 
     name: str
     kind: Kind
@@ -169,7 +173,17 @@ class Apply:
     span: Span = NOWHERE
 
 
-Expression: TypeAlias = "Constant | Place | Bit | Operation | Convert | Call | Apply"
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that is not known, and `why`: a pointer's target, the output of a block that is not there. A proof takes
+    it for any value, a run that comes to it ends."""
+
+    why: str
+    type: Type
+    span: Span = NOWHERE
+
+
+Expression: TypeAlias = "Constant | Place | Bit | Operation | Convert | Call | Apply | Unknown"
 
 
 # statements ----------------------------------------------------------------------------------------------------------
@@ -238,7 +252,16 @@ class Assert:
     span: Span = NOWHERE
 
 
-Statement: TypeAlias = "Assign | Branch | Loop | Jump | Invoke | Assert"
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Something that is not known happens here (`why`), as a write through a pointer: all data may have any value
+    behind it. A run that comes to it ends."""
+
+    why: str
+    span: Span = NOWHERE
+
+
+Statement: TypeAlias = "Assign | Branch | Loop | Jump | Invoke | Assert | Forget"
 
 MOST_TURNS = 10_000
 """Of one loop in one scan, in interpreter and verifier."""
@@ -257,6 +280,11 @@ class Variable:
     section: Section
     written: str = ""
     span: Span = NOWHERE
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether nobody declared it: the data of a call within an expression."""
+        return self.name.startswith("@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,14 +307,20 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """`iec` is IEC 61131-3 in its third edition; `codesys` differs where docs/plc.md says so. A MOD by 0 is a run-time
-    fault, or `zero`. `defines` are the names that `{IF defined (NAME)}` finds; upper and lower case are the same.
+    """`iec` is IEC 61131-3 in its third edition; the others differ where docs/plc.md says so. A MOD by 0 is a run-time
+    fault, or `zero`. `defines` are the names that `{IF defined (NAME)}` finds; upper and lower case are the same. With
+    `allows_missing` the names of libraries that are not there are gaps, and no errors. `namespaces` are the names of
+    lists of global variables and of libraries, which may stand before a name with a dot; `stubs` are units whose body
+    is not there, as it is drawn.
 
     Raises ValueError for a name that is none."""
 
-    name: Literal["iec", "codesys"] = "iec"
+    name: Literal["iec", "codesys", "twincat", "siemens"] = "iec"
     mod_zero: Literal["fault", "zero"] = "fault"
     defines: tuple[str, ...] = ()
+    allows_missing: bool = False
+    namespaces: tuple[str, ...] = ()
+    stubs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in self.defines:
@@ -301,13 +335,15 @@ IEC = Dialect()
 class Program:
     """All routines of a source by lower-case names, and the one that is run once in every scan: the PROGRAM, else the
     function block that no other one uses, the last of several. Global variables (VAR_GLOBAL) are variables of the entry
-    by their names, and routines that use them have them among their in-outs."""
+    by their names, and routines that use them have them among their in-outs. `cycle_ms` is the INTERVAL of the TASK
+    that runs the entry, where the source has one."""
 
     entry: Routine
     routines: Mapping[str, Routine]
     source: str = ""
     globals: tuple[Variable, ...] = field(default=())
     dialect: Dialect = IEC
+    cycle_ms: int | None = None
 
 
 def initial_value(type_: Type) -> Value:

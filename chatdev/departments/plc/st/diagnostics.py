@@ -17,7 +17,9 @@ from typing import Any, Literal
 from chatdev.departments.plc.st.core import Span
 from chatdev.paths import bundled_table
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "gap", "warning"]
+"""Of a program with a `gap` some part is read and has no meaning here: no run comes past it, and what depends on it is
+not verified."""
 MOST_ERRORS = 25
 """After so many errors the reading ends: what follows is most often one mistake seen again and again."""
 MOST_WARNINGS = 100
@@ -50,8 +52,8 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding. `code` names its sentence in `messages.yaml`; `hint` is the remedy, or empty; `fix` is the remedy
-    that needs no thought, where there is one."""
+    """One finding, of a gap the first of its kind. `code` names its sentence in `messages.yaml`; `hint` is the remedy,
+    or empty; `fix` is the remedy that needs no thought, where there is one."""
 
     severity: Severity
     code: str
@@ -85,13 +87,15 @@ class Findings:
         """Whether the text was read up to some place only, so that names may be missing."""
         self._found: dict[tuple[int, int, str], Diagnostic] = {}
         self._unreadable: set[int] = set()
-        self._errors = self._kept_errors = 0
+        self._errors = self._kept_errors = self._gaps = 0
 
     def report(self, code: str, span: Span, fix: Fix | None = None, /, **facts: Any) -> None:
         """Add the finding `code`; the facts go into its sentence. The same one at the same place counts once."""
         row = messages()[code]
-        severity: Severity = "warning" if row.get("warning") else "error"
+        severity: Severity = "warning" if row.get("warning") else "gap" if row.get("gap") else "error"
         place = (span.line, span.column, code)
+        if severity == "gap":
+            place = (0, 0, f"{code} {facts}")  # one of a kind is enough
         if span.line in self._unreadable or place in self._found or not self._is_room(severity, span.line):
             return
         if self._places:
@@ -103,8 +107,9 @@ class Findings:
 
     def _is_room(self, severity: Severity, line: int) -> bool:
         """Whether one more is noted. Raises TooManyErrors for a text of one file that has enough."""
-        if severity == "warning":
-            return len(self._found) - self._kept_errors < MOST_WARNINGS
+        if severity != "error":
+            self._gaps += severity == "gap"
+            return severity == "gap" or len(self._found) - self._kept_errors - self._gaps < MOST_WARNINGS
         if not self._places and self._errors == MOST_ERRORS:
             raise TooManyErrors
         self._errors += 1
@@ -164,7 +169,7 @@ def find_nearest(name: str, known: Sequence[str]) -> str:
 
 @functools.cache
 def messages() -> dict[str, dict[str, Any]]:
-    """All that can be said: code -> `says`, `hint`, `warning` (whether it is one)."""
+    """All that can be said: code -> `says`, `hint`, `warning` or `gap` (whether it is one)."""
 
     rows: dict[str, dict[str, Any]] = bundled_table(Path(__file__).with_name("messages.yaml"))
     return rows

@@ -1,49 +1,52 @@
-"""Give expressions their types and their meaning in the core: operators, and calls of functions and function blocks."""
+"""Give expressions their types and their meaning in the core: literals, operators, durations and moments."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from chatdev.departments.plc.st.coerce import coerce, convert, fold, meet, resolve, settle
 from chatdev.departments.plc.st.core import (
-    Apply,
+    Assign,
+    Branch,
     Call,
     Constant,
+    Convert,
     Expression,
-    Invoke,
     Operation,
-    Place,
-    Record,
     Scalar,
-    Statement,
     Type,
-    Variable,
+    Unknown,
 )
-from chatdev.departments.plc.st.diagnostics import find_nearest
-from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target
+from chatdev.departments.plc.st.elaborate_call import call_getter, elaborate_call
+from chatdev.departments.plc.st.elaborate_place import elaborate_place, why_unknown
 from chatdev.departments.plc.st.functions import (
     BOOL,
+    DATE,
     DINT,
-    FUNCTIONS,
+    LDATE,
+    LINT,
     LOOSE_INT,
     LOOSE_REAL,
     LREAL,
-    OPERATORS,
+    LTIME,
+    NANOSECONDS,
     REAL,
     SCALARS,
+    STRING,
     TIME,
-    StandardFunction,
+    UNKNOWN_TYPE,
+    WSTRING,
     describe_type,
     is_loose,
+    is_opaque,
     unite,
 )
-from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, Signature
-from chatdev.departments.plc.st.syntax import Argument, Binary, Invocation, Literal, Member, Name, Node, Unary
+from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, UnknownValue
+from chatdev.departments.plc.st.syntax import Binary, Invocation, Literal, Node, Unary
 
 _LOGIC = ("and", "or", "xor", "and_then", "or_else")
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
-_WITHOUT_ORDER = ("bool", "string")
+_WITHOUT_ORDER = ("bool",)
 _COUNTED = {8: "SINT", 16: "INT", 32: "DINT", 64: "LINT"}
 
 
@@ -62,6 +65,8 @@ def elaborate(node: Node, scope: Scope) -> Expression:
             return _elaborate_unary(node, scope)
         if isinstance(node, Invocation):
             return elaborate_call(node, scope, elaborate)
+        if scope.world.properties and (found := call_getter(node, scope, elaborate)) is not None:
+            return found
         return elaborate_place(node, scope, elaborate)
     finally:
         scope.depth -= 1
@@ -73,8 +78,10 @@ def elaborate_as(node: Node, target: Type, scope: Scope, what: str) -> Expressio
 
 
 def elaborate_constant(node: Node, scope: Scope, what: str) -> Constant:
-    """The same where a value has to be known before the program runs."""
+    """The same where a value has to be known before the program runs. Raises UnknownValue for what is not there."""
     expression = elaborate(node, scope)
+    if isinstance(expression, Unknown):
+        raise UnknownValue(expression.why)
     if not isinstance(expression, Constant):
         raise scope.reject("not-constant", node.span, what=what)
     return expression
@@ -82,6 +89,8 @@ def elaborate_constant(node: Node, scope: Scope, what: str) -> Constant:
 
 def operate(sign: str, operands: list[Expression], node: Node, scope: Scope) -> Expression:
     """An operator on two operands, or `not` and `neg` on one."""
+    if any(is_opaque(one.type) for one in operands):
+        return _operate_unknown(sign, operands, node, scope)
     if sign == "not":
         return _negate_logic(operands[0], node, scope)
     left, right = operands
@@ -97,24 +106,64 @@ def operate(sign: str, operands: list[Expression], node: Node, scope: Scope) -> 
     return _reckon(sign, left, right, node, scope)
 
 
+def _operate_unknown(sign: str, operands: Sequence[Expression], node: Node, scope: Scope) -> Expression:
+    """What an operator gives of a value that is not known: a BOOL, or what is not known in turn. A BOOL beside it is
+    left to the proof, which takes the other one for any BOOL."""
+    first = next(one for one in operands if is_opaque(one.type))
+    why = first.why if isinstance(first, Unknown) else why_unknown(first.type)
+    if sign in _COMPARISONS or sign in ("and_then", "or_else", "-->"):
+        return Unknown(why, BOOL, node.span)
+    known = [one for one in operands if not is_opaque(one.type)]
+    if sign in _LOGIC and known and known[0].type == BOOL:
+        return operate(sign, [coerce(one, BOOL, scope, "an operand") for one in operands], node, scope)
+    return Unknown(why, UNKNOWN_TYPE, node.span)
+
+
 def _elaborate_literal(node: Literal, scope: Scope) -> Expression:
     if not node.type:
         return Constant(node.value, LOOSE_REAL if isinstance(node.value, float) else LOOSE_INT, node.span)
     type_ = SCALARS.get(node.type.lower())
     if type_ is None:
         raise scope.reject("unknown-type", node.span, name=node.type, near="", unsupported=False)
+    if type_ == LTIME and node.value >= 2 ** 63:
+        scope.report("gap-long-time", node.span)
+        return Unknown("an LTIME of more than 106751 days", LTIME, node.span)
     if isinstance(node.value, bool) or type_.kind in ("time", "string"):
-        return Constant(node.value, type_, node.span)
+        return coerce(Constant(node.value, _BASES.get(type_.name, type_), node.span), type_, scope, "a literal")
     loose = LOOSE_REAL if isinstance(node.value, float) else LOOSE_INT
     return coerce(Constant(node.value, loose, node.span), type_, scope, f"a literal of {node.type}")
 
 
+_BASES = {"CHAR": STRING, "WCHAR": WSTRING}
+
+
 def _elaborate_binary(node: Binary, scope: Scope) -> Expression:
+    if node.operator in ("and_then", "or_else"):
+        return _elaborate_short(node, scope)
     return operate(node.operator, [elaborate(node.left, scope), elaborate(node.right, scope)], node, scope)
+
+
+def _elaborate_short(node: Binary, scope: Scope) -> Expression:
+    """What stands at the right is evaluated only where it decides, also what it changes."""
+    left = elaborate(node.left, scope)
+    outer, scope.before = scope.before, []
+    try:
+        right, more = elaborate(node.right, scope), scope.before
+    finally:
+        scope.before = outer
+    if not more:
+        return operate(node.operator, [left, right], node, scope)
+    result = scope.add_temporary("test", BOOL, False)
+    test: Expression = result if node.operator == "and_then" else Operation("not", (result,), BOOL, node.span)
+    scope.before += [Assign(result, coerce(left, BOOL, scope, "an operand"), node.span), Branch(
+        test, (*more, Assign(result, coerce(right, BOOL, scope, "an operand"), node.span)), span=node.span)]
+    return result
 
 
 def _elaborate_unary(node: Unary, scope: Scope) -> Expression:
     operand = elaborate(node.operand, scope)
+    if is_opaque(operand.type):
+        return _operate_unknown(node.operator, [operand], node, scope)
     if node.operator == "not":
         return _negate_logic(operand, node, scope)
     return _negate(operand, node, scope)
@@ -122,6 +171,8 @@ def _elaborate_unary(node: Unary, scope: Scope) -> Expression:
 
 def _negate(operand: Expression, node: Node, scope: Scope) -> Expression:
     type_ = operand.type
+    if isinstance(type_, Scalar) and type_.kind == "bits":
+        return _count_bits([operand], type_, node, scope, lambda counts: _negate(counts[0], node, scope))
     if not isinstance(type_, Scalar) or type_.kind not in ("int", "real", "time"):
         raise scope.reject("wrong-operand", node.span, operator="-", found=describe_type(type_), wanted="a number")
     if type_ == LOOSE_INT and not isinstance(operand, Constant):
@@ -161,8 +212,12 @@ def _compare(sign: str, left: Expression, right: Expression, node: Node, scope: 
 
 
 def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
+    if scope.world.dialect.name != "iec":
+        left, right = _beside_real(left, right), _beside_real(right, left)
     met = meet(left, right, scope)
     allowed, wanted = (("int",), "integers") if sign == "mod" else (("int", "real"), "numbers")
+    if met is not None and met[2].kind == "bits":
+        return _count_bits(met[:2], met[2], node, scope, lambda both: _reckon(sign, both[0], both[1], node, scope))
     if met is None or met[2].kind not in allowed:
         raise _reject_operands(sign.upper(), left, right, node, scope, wanted)
     first, second, type_ = met
@@ -178,6 +233,23 @@ def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: S
     if sign == "mod":
         return _leave(first, second, type_, node, scope)
     return Operation(sign, (first, second), type_, node.span)
+
+
+def _beside_real(operand: Expression, other: Expression) -> Expression:
+    """A bit string beside a REAL is the unsigned number of its bits."""
+    type_, beside = operand.type, other.type
+    if not isinstance(type_, Scalar) or not isinstance(beside, Scalar) or (type_.kind, beside.kind) != ("bits", "real"):
+        return operand
+    return convert(operand, SCALARS[f"u{_COUNTED[type_.bits].lower()}"])
+
+
+def _count_bits(operands: Sequence[Expression], type_: Scalar, node: Node, scope: Scope,
+                reckon: Callable[[list[Expression]], Expression]) -> Expression:
+    """Arithmetic of bit strings: that of the unsigned numbers of their bits. The standard has none."""
+    if scope.world.dialect.name == "iec":
+        scope.report("bits-arithmetic", node.span, type=type_.name)
+    number = SCALARS[f"u{_COUNTED[type_.bits].lower()}"]
+    return convert(settle(reckon([convert(one, number) for one in operands])), type_)
 
 
 def _leave(dividend: Expression, divisor: Expression, type_: Scalar, node: Node, scope: Scope) -> Expression:
@@ -231,26 +303,77 @@ def _has_time(operand: Expression) -> bool:
 
 
 def _reckon_time(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
-    """TIME + TIME and TIME - TIME; a duration by a number is reckoned in milliseconds."""
-    if sign in ("+", "-") and left.type == right.type == TIME:
-        return fold(sign, left, right, TIME) or Operation(sign, (left, right), TIME, node.span)
-    type_ = right.type if _has_time(left) else left.type
+    """Durations and moments: sums and differences; a duration by a number is reckoned in its unit."""
+    if _has_time(left) and _has_time(right):
+        return _shift_moment(sign, left, right, node, scope)
+    duration, number = (left, right) if _has_time(left) else (right, left)
     divides = sign == "/" and _has_time(left)
-    milliseconds = _type_of_reckoning(type_) if isinstance(type_, Scalar) and (sign == "*" or divides) else None
-    if milliseconds is None:
-        raise _reject_operands(sign.upper(), left, right, node, scope,
-                               "TIME + TIME, TIME - TIME, TIME * number or TIME / number")
-    first, second = convert(left, milliseconds), convert(right, milliseconds)
-    return convert(_reckon(sign, first, second, node, scope), TIME)
+    unit = duration.type if duration.type in (TIME, LTIME) and (sign == "*" or divides) else None
+    count = _type_of_reckoning(number.type, unit) if isinstance(number.type, Scalar) and isinstance(unit, Scalar) \
+        else None
+    if count is None or not isinstance(unit, Scalar):
+        raise _reject_operands(sign.upper(), left, right, node, scope, _TIMES)
+    first, second = convert(left, count), convert(right, count)
+    return convert(_reckon(sign, first, second, node, scope), unit)
 
 
-def _type_of_reckoning(number: Scalar) -> Scalar | None:
+_TIMES = "TIME + TIME, TIME - TIME, TIME * number, TIME / number, a moment and a TIME, or the difference of two moments"
+
+
+_DURATIONS = (TIME, LTIME)
+
+
+def _shift_moment(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
+    """Reckoned in the finer one of the units, as LINT where they differ."""
+    one, other = left.type, right.type
+    assert isinstance(one, Scalar)
+    assert isinstance(other, Scalar)
+    if {one, other} == {TIME, LTIME}:
+        left, right = convert(left, LTIME), convert(right, LTIME)
+        one = other = LTIME
+    if sign not in ("+", "-"):
+        raise _reject_operands(sign, left, right, node, scope, _TIMES)
+    if one == other and one in _DURATIONS:
+        return fold(sign, left, right, one) or Operation(sign, (left, right), one, node.span)
+    if sign == "+" and one in _DURATIONS:
+        left, right, one, other = right, left, other, one
+    if one == other and sign == "-":
+        result = LTIME if one.bits == LTIME.bits else TIME
+    elif other in _DURATIONS and one not in (DATE, LDATE):
+        result = one
+    else:
+        raise _reject_operands(sign, left, right, node, scope, _TIMES)
+    return _add_counts(sign, left, right, result, node)
+
+
+def _add_counts(sign: str, left: Expression, right: Expression, result: Scalar, node: Node) -> Expression:
+    """A sum or difference of what is counted in different units."""
+    one, other = left.type, right.type
+    assert isinstance(one, Scalar)
+    assert isinstance(other, Scalar)
+    finest = min(NANOSECONDS[one.name], NANOSECONDS[other.name], NANOSECONDS[result.name])
+    first, second = (_count_in(operand, finest) for operand in (left, right))
+    total = Operation(sign, (first, second), LINT, node.span)
+    by = NANOSECONDS[result.name] // finest
+    return convert(total if by == 1 else Operation("/", (total, Constant(by, LINT)), LINT, node.span), result)
+
+
+def _count_in(operand: Expression, nanoseconds: int) -> Expression:
+    """A duration or moment as LINT, in a unit."""
+    assert isinstance(operand.type, Scalar)
+    by = NANOSECONDS[operand.type.name] // nanoseconds
+    count = Convert(operand, LINT, operand.span)
+    return count if by == 1 else Operation("*", (count, Constant(by, LINT)), LINT, operand.span)
+
+
+def _type_of_reckoning(number: Scalar, unit: Scalar) -> Scalar | None:
     """The type in which a duration meets a number."""
     if number.kind == "real":
         return LREAL
-    if number.kind != "int":
+    if number.kind not in ("int", "bits"):
         return None
-    return DINT if is_loose(number) else unite(DINT, number)
+    count = DINT if unit == TIME else LINT
+    return count if is_loose(number) else unite(count, number)
 
 
 def _reject_operands(sign: str, left: Expression, right: Expression, node: Node, scope: Scope, wanted: str) -> Reject:
@@ -260,281 +383,3 @@ def _reject_operands(sign: str, left: Expression, right: Expression, node: Node,
                         signs=_suggest_sign(types),
                         negated=isinstance(node, Binary) and isinstance(node.left, Unary)
                         and node.left.operator == "not")
-
-
-# Calls of functions: standard ones, conversions, operators by name, and those of the source.
-
-Elaborate = Callable[[Node, Scope], Expression]
-_CONVERSION = re.compile(r"(?:([A-Z]+)_)?TO_([A-Z]+)")
-_TEXT_FUNCTIONS = ("LEN", "LEFT", "RIGHT", "MID", "CONCAT", "INSERT", "DELETE", "REPLACE", "FIND")
-_CHAINS = ("ADD", "MUL", "AND", "OR", "XOR")
-
-
-def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
-    """A call within an expression. `elaborate` reads the arguments."""
-    if not isinstance(node.callee, Name):
-        raise scope.reject("no-function", node.callee.span, name="this")
-    name = node.callee
-    own = scope.find(name.key)
-    if own is not None and own.section == "result":
-        raise scope.reject("recursion", node.span, circle=f"{own.written} calls {own.written}")
-    if own is not None:
-        raise scope.reject("block-in-expression", node.span, name=name.text)
-    signature = scope.world.signatures.get(name.key)
-    if signature is None:
-        return _call_known(name, node, scope, elaborate)
-    if signature.kind != "function":
-        raise scope.reject("block-as-function", name.span, name=signature.written)
-    return _apply(signature, node, scope, elaborate)
-
-
-def _call_known(name: Name, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
-    """A function that the source does not declare."""
-    upper = name.key.upper()
-    if upper in OPERATORS:
-        return elaborate(_as_operator(upper, node, scope), scope)
-    if upper in FUNCTIONS:
-        return _call_standard(upper, FUNCTIONS[upper], node, scope, elaborate)
-    conversion = _CONVERSION.fullmatch(upper)
-    if conversion and conversion[2].lower() in SCALARS:
-        return _convert(conversion[1], conversion[2], node, scope, elaborate)
-    if upper == "CYCLE_TIME" and scope.is_standard:
-        return Call(upper, (), TIME, node.span)
-    raise _reject_callee(name, scope)
-
-
-def match_arguments(arguments: Sequence[Argument], parameters: Sequence[str], callee: str,
-                    scope: Scope) -> dict[str, Argument]:
-    """The arguments by the lower-case names of the parameters that they are for. The parameters stand as they are
-    written, in their order."""
-    found: dict[str, Argument] = {}
-    names = [one.lower() for one in parameters]
-    for index, argument in enumerate(arguments):
-        name = argument.name
-        if not name:
-            if index >= len(parameters):
-                raise scope.reject("too-many-arguments", argument.span, callee=callee, most=len(parameters),
-                                   known=", ".join(parameters))
-            name = names[index]
-        if name not in names:
-            raise scope.reject("unknown-parameter", argument.span, callee=callee, name=name,
-                               near=find_nearest(name, list(parameters)), known=", ".join(parameters))
-        if name in found:
-            raise scope.reject("twice-given", argument.span, callee=callee, name=name)
-        found[name] = argument
-    return found
-
-
-def _apply(signature: Signature, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
-    """A function of the source; inputs that are left out have the value of their declaration."""
-    inputs = signature.of_section("input")
-    given = match_arguments(node.arguments, [one.written for one in inputs], signature.written, scope)
-    scope.calls.setdefault(signature.name, node.span)
-    if signature.result is None:
-        raise scope.reject_unknown(signature.name, signature.written, node.span)
-    if not given and inputs and not node.arguments:
-        raise scope.reject("missing-arguments", node.span, callee=signature.written,
-                           known=", ".join(one.written for one in inputs))
-    operands = tuple(_operand(one, given.get(one.name), signature, scope, elaborate) for one in inputs)
-    return Apply(signature.name, operands, signature.result, node.span)
-
-
-def _operand(variable: Variable, argument: Argument | None, signature: Signature, scope: Scope,
-             elaborate: Elaborate) -> Expression:
-    if argument is None:
-        return Constant(variable.initial, variable.type)
-    return coerce(elaborate(argument.value, scope), variable.type, scope,
-                  f"the input '{variable.written}' of {signature.written}")
-
-
-def _call_standard(name: str, function: StandardFunction, node: Invocation, scope: Scope,
-                   elaborate: Elaborate) -> Expression:
-    parameters = _parameters(function, len(node.arguments))
-    operands = _operands(name, [one for one, _ in parameters], node, scope, elaborate)
-    same = [operand for operand, (_, type_) in zip(operands, parameters, strict=True) if not type_]
-    common = _common_type(name, function, same, node, scope)
-    loose = is_loose(common)
-    typed = [operand if loose and not type_ else coerce(operand, _named_type(type_, common), scope,
-                                                        f"the input '{one}' of {name}")
-             for operand, (one, type_) in zip(operands, parameters, strict=True)]
-    return Call(name, tuple(typed), _named_type(function.result, common), node.span)
-
-
-def _operands(callee: str, parameters: Sequence[str], node: Invocation, scope: Scope, elaborate: Elaborate
-              ) -> list[Expression]:
-    """What is given to a standard function, in the order of its parameters."""
-    given = match_arguments(node.arguments, parameters, callee, scope)
-    missing = [one for one in parameters if one.lower() not in given]
-    if missing:
-        raise scope.reject("missing-arguments", node.span, callee=callee, known=", ".join(missing))
-    return [elaborate(given[one.lower()].value, scope) for one in parameters]
-
-
-def _named_type(name: str, common: Scalar) -> Scalar:
-    return SCALARS[name.lower()] if name else common
-
-
-def _parameters(function: StandardFunction, count: int) -> list[tuple[str, str]]:
-    wanted = max(count, len(function.parameters)) if function.repeats else len(function.parameters)
-    return [found for index in range(wanted) if (found := function.parameter(index))]
-
-
-def _common_type(name: str, function: StandardFunction, operands: list[Expression], node: Invocation,
-                 scope: Scope) -> Scalar:
-    """The type in which the operands meet, a loose number's where all are such. Integers are taken as REAL where a
-    function knows reals only."""
-    first, *others = sorted(operands, key=lambda one: is_loose(one.type))
-    type_ = first.type
-    for operand in others:
-        so_far = Place("", (), type_) if not is_loose(type_) else first
-        met = meet(so_far, operand, None)
-        if met is None:
-            raise scope.reject("wrong-operands", node.span, operator=name, left=describe_type(type_),
-                               right=describe_type(operand.type), wanted="values of one type", negated=False,
-                               bits="", signs="")
-        type_ = met[2]
-    if isinstance(type_, Scalar) and function.kinds == ("real",):
-        type_ = _as_real(type_)
-    if function.result and type_ == LOOSE_REAL:
-        type_ = LREAL
-    if not isinstance(type_, Scalar) or type_.kind not in function.kinds:
-        raise scope.reject("wrong-operand", node.span, operator=name, found=describe_type(type_),
-                           wanted=_describe_kinds(function))
-    return type_
-
-
-def _as_real(type_: Scalar) -> Scalar:
-    if type_.kind != "int":
-        return type_
-    if type_ == LOOSE_INT:
-        return LOOSE_REAL
-    return LREAL if type_.bits > 24 else REAL
-
-
-def _describe_kinds(function: StandardFunction) -> str:
-    words = {"bool": "BOOL", "int": "an integer", "bits": "a bit string (BYTE, WORD, DWORD, LWORD)", "real": "a REAL",
-             "time": "a TIME", "enum": "an enumeration", "string": "a STRING"}
-    return " or ".join(words[kind] for kind in function.kinds)
-
-
-def _as_operator(name: str, node: Invocation, scope: Scope) -> Node:
-    """`ADD(a, b, c)` as `a + b + c`."""
-    values = [argument.value for argument in node.arguments]
-    count = 1 if name == "NOT" else 2
-    if len(values) < count or (len(values) > count and name not in _CHAINS):
-        raise scope.reject("argument-count", node.span, callee=name, wanted=count, found=len(values))
-    if name == "NOT":
-        return Unary("not", values[0], node.span)
-    chain = values[0]
-    for value in values[1:]:
-        chain = Binary(OPERATORS[name], chain, value, node.span)
-    return chain
-
-
-def _convert(source: str | None, target: str, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
-    """`INT_TO_REAL(x)` and `TO_REAL(x)`; the operand goes into the type that is named first."""
-    if len(node.arguments) != 1:
-        raise scope.reject("argument-count", node.span, callee=f"{source or ''}_TO_{target}".lstrip("_"), wanted=1,
-                           found=len(node.arguments))
-    operand = elaborate(node.arguments[0].value, scope)
-    if source and source.lower() in SCALARS and not _is_enum(operand):
-        operand = coerce(operand, SCALARS[source.lower()], scope, f"the input of {source}_TO_{target}")
-    operand = settle(operand)
-    type_ = operand.type
-    if not isinstance(type_, Scalar) or "string" in (type_.kind, SCALARS[target.lower()].kind):
-        raise scope.reject("no-conversion", node.span, found=describe_type(type_), wanted=target)
-    return convert(operand, SCALARS[target.lower()])
-
-
-def _is_enum(operand: Expression) -> bool:
-    return isinstance(operand.type, Scalar) and operand.type.kind == "enum"
-
-
-def _reject_callee(name: Name, scope: Scope) -> Exception:
-    if scope.broken or scope.world.broken or name.key in scope.lost | scope.world.lost:
-        return scope.reject_unknown(name.key, name.text, name.span)
-    if name.key.upper() in _TEXT_FUNCTIONS:
-        return scope.reject("text-function", name.span, name=name.text)
-    known = [*FUNCTIONS, *OPERATORS, *(one.written for one in scope.world.signatures.values())]
-    return scope.reject("unknown-function", name.span, name=name.text, near=find_nearest(name.text, known))
-
-
-# Calls of function blocks: what is written first, what is bound, and what is copied out.
-
-
-def elaborate_block_call(node: Invocation, scope: Scope) -> Statement:
-    """A call as a statement. Raises Reject, with the error reported, if it has no meaning."""
-    _refuse_functions(node, scope)
-    instance = elaborate_place(node.callee, scope, elaborate)
-    type_ = instance.type
-    if not isinstance(instance, Place) or not isinstance(type_, Record) or not type_.block:
-        raise scope.reject("no-block", node.callee.span, found=describe_type(type_))
-    signature = scope.world.signatures[type_.block]
-    scope.calls.setdefault(type_.block, node.span)
-    return _invoke(instance, signature, node, scope)
-
-
-def _invoke(instance: Place, signature: Signature, node: Invocation, scope: Scope) -> Statement:
-    name = node.callee.text if isinstance(node.callee, Name | Member) else signature.written
-    callee = f"{name} ({signature.written})"
-    given = _match(node, signature.of_section("input", "in_out"), False, callee, scope)
-    taken = _match(node, signature.of_section("output"), True, callee, scope)
-    inputs = tuple((one.name, elaborate_as(given[one.name].value, one.type, scope,
-                                           f"the input '{one.written}' of {signature.written}"))
-                   for one in signature.of_section("input") if one.name in given)
-    outputs = tuple((_bind(one, taken[one.name], node, signature, scope), one.name)
-                    for one in signature.of_section("output") if one.name in taken)
-    in_outs = tuple((one.name, _bind(one, given.get(one.name), node, signature, scope))
-                    for one in signature.of_section("in_out"))
-    bound = _bind_globals(signature.name, node, scope)
-    in_outs = in_outs + bound if in_outs else bound
-    return Invoke(instance, signature.name, inputs, outputs, in_outs, node.span)
-
-
-def _match(node: Invocation, parameters: Sequence[Variable], outputs: bool, callee: str,
-           scope: Scope) -> dict[str, Argument]:
-    arguments = [argument for argument in node.arguments if argument.is_output == outputs]
-    return match_arguments(arguments, [one.written for one in parameters], callee, scope)
-
-
-def _refuse_functions(node: Invocation, scope: Scope) -> None:
-    """A function, or the name of a block instead of an instance's, is no statement."""
-    if not isinstance(node.callee, Name):
-        return
-    own = scope.find(node.callee.key)
-    if own is not None and own.section != "result":
-        return
-    key, text = node.callee.key, node.callee.text
-    signature = scope.world.signatures.get(key)
-    if signature is not None and signature.kind != "function":
-        raise scope.reject("block-as-instance", node.callee.span, name=text)
-    elaborate(node, scope)
-    raise scope.reject("unused-result", node.span, name=text)
-
-
-def _bind(variable: Variable, argument: Argument | None, node: Invocation, signature: Signature,
-          scope: Scope) -> Place:
-    """The place that an output is copied to, or that an in-out stands for."""
-    if argument is None:
-        raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
-                           type=describe_type(variable.type))
-    target = elaborate_target(argument.value, scope, elaborate)
-    if not isinstance(target, Place):
-        raise scope.reject("bit-bound", argument.span, name=variable.written)
-    if variable.type != target.type:
-        raise scope.reject("output-type", argument.span, name=variable.written, callee=signature.written,
-                           found=describe_type(variable.type), wanted=describe_type(target.type))
-    return target
-
-
-def _bind_globals(block: str, node: Invocation, scope: Scope) -> tuple[tuple[str, Place], ...]:
-    """The global variables that the block uses, by their names: the same ones for all calls in a routine."""
-    if block not in scope.bound_globals:
-        names = scope.world.globals_of.get(block, ())
-        for name in names:
-            if name in scope.variables:
-                raise scope.reject("global-hidden", node.span, name=scope.world.globals[name].written)
-        scope.used_globals.update(names)
-        scope.bound_globals[block] = tuple((name, Place(name, (), scope.world.globals[name].type, node.span))
-                                           for name in names)
-    return scope.bound_globals[block]

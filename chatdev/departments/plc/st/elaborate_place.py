@@ -5,32 +5,63 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from chatdev.departments.plc.st.coerce import coerce, settle
-from chatdev.departments.plc.st.core import Array, Bit, Constant, Expression, Field, Place, Record, Scalar, Variable
+from chatdev.departments.plc.st.core import (
+    Array,
+    Bit,
+    Constant,
+    Expression,
+    Field,
+    Place,
+    Record,
+    Scalar,
+    Type,
+    Unknown,
+    Variable,
+)
 from chatdev.departments.plc.st.diagnostics import find_nearest
-from chatdev.departments.plc.st.functions import BOOL, LINT, describe_type
-from chatdev.departments.plc.st.scope import Scope, constant_of
-from chatdev.departments.plc.st.syntax import Invocation, Member, Name, Node, Subscript
+from chatdev.departments.plc.st.functions import (
+    BOOL,
+    LINT,
+    SCALARS,
+    UNKNOWN_TYPE,
+    WSTRING,
+    describe_type,
+    is_opaque,
+)
+from chatdev.departments.plc.st.scope import OPEN_DIALECTS, Scope, constant_of
+from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
 
 Elaborate = Callable[[Node, Scope], Expression]
 
 
-def elaborate_place(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Bit | Constant:
-    """A variable or what is in it, or the constant of that name. `elaborate` reads the indices."""
+def elaborate_place(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Bit | Constant | Unknown:
+    """A variable or what is in it, the constant of that name, or what is not known there. `elaborate` reads the
+    indices."""
     if isinstance(node, Name):
         return _find_name(node, scope)
     if isinstance(node, Member):
-        value = _find_value(node, scope)
-        return value or _enter_member(_base(node.base, scope, elaborate), node, scope)
+        return _find_value(node, scope) or _find_own(node, scope) or _find_qualified(node, scope) \
+            or _enter_member(_base(node.base, scope, elaborate), node, scope)
     if isinstance(node, Subscript):
         return _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
+    if isinstance(node, Target):
+        return _follow(node, scope, elaborate)
+    if isinstance(node, Address):
+        return _find_address(node, scope)
     if isinstance(node, Invocation):
+        result = elaborate(node, scope)
+        if isinstance(result, Place | Unknown):
+            return result
         raise scope.reject("result-parts", node.span)
     raise scope.reject("no-place", node.span)
 
 
-def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Bit:
-    """A place that may be written. Raises Reject, with the error reported, if it is none."""
+def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Bit | Unknown:
+    """A place that may be written, or what is not known there. Raises Reject, with the error reported, if it is
+    none."""
     place = elaborate_place(node, scope, elaborate)
+    if isinstance(place, Unknown):
+        return place
     if isinstance(place, Constant):
         written = node.text if isinstance(node, Name | Member) else ""
         raise scope.reject("assign-constant", node.span, name=written)
@@ -57,28 +88,105 @@ def _check_member(variable: Variable, place: Place, scope: Scope) -> None:
     if not isinstance(variable.type, Record) or not variable.type.block or len(place.steps) != 1:
         return
     part = scope.world.find_part(variable.type, str(place.steps[0]))
-    if part is not None and part.section != "input":
+    if part is not None and part.section != "input" and not _is_program(variable.type, scope):
         raise scope.reject("assign-member", place.span, name=f"{variable.written}.{part.name}", section=part.section)
 
 
-def _base(node: Node, scope: Scope, elaborate: Elaborate) -> Place:
+def is_own_instance(node: Node, word: str = "this") -> bool:
+    """Whether it is THIS^, or SUPER^."""
+    return isinstance(node, Target) and isinstance(node.base, Name) and node.base.key == word
+
+
+def opaque_type(name: str, why: str) -> Scalar:
+    """The type of values of which nothing is known, and why."""
+    return Scalar(name, "opaque", 64, signed=False, names=(why,))
+
+
+def _find_own(node: Member, scope: Scope) -> Place | Constant | None:
+    """`THIS^.name`: a variable of the block, whatever else has its name here."""
+    if not is_own_instance(node.base) and not is_own_instance(node.base, "super"):
+        return None
+    variable = scope.find_owned(node.key) if node.key in scope.owned else (
+        scope.variables.get(node.key) if scope.kind != "member" else None)
+    if variable is None:
+        raise scope.reject("unknown-member", node.span, name=node.text, base="THIS^", near="", known="")
+    return constant_of(variable, node.span) or Place(variable.name, (), variable.type, node.span)
+
+
+def _find_qualified(node: Member, scope: Scope) -> Place | Constant | Unknown | None:
+    """`list.name` of a list of global variables, or of a namespace, of which the dialect tells the names."""
+    base = node.base
+    if not isinstance(base, Name) or base.key not in scope.world.namespaces or scope.find(base.key) is not None:
+        return None
+    return _find_name(Name(node.key, node.text, node.span), scope)
+
+
+def _follow(node: Target, scope: Scope, elaborate: Elaborate) -> Unknown:
+    """What a pointer points to."""
+    if is_own_instance(node) or is_own_instance(node, "super"):
+        scope.report("gap-pointer", node.span)
+        return Unknown("pointers", UNKNOWN_TYPE, node.span)
+    base = elaborate_place(node.base, scope, elaborate)
+    if not is_opaque(base.type):
+        raise scope.reject("no-pointer", node.span, found=describe_type(base.type))
+    scope.report("gap-pointer", node.span)
+    assert isinstance(base.type, Scalar)
+    return Unknown("pointers", scope.world.pointees.get(base.type.name, UNKNOWN_TYPE), node.span)
+
+
+_ADDRESSED = {"X": "bool", "B": "byte", "W": "word", "D": "dword", "L": "lword"}
+
+
+_ADDRESSED_PARTS = "bwdl"
+
+
+def _find_address(node: Address, scope: Scope) -> Unknown:
+    scope.report("gap-address", node.span)
+    size = node.text[2:3].upper()
+    return Unknown("direct addresses", SCALARS[_ADDRESSED.get(size, "bool")], node.span)
+
+
+def _base(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Unknown:
     base = elaborate_place(node, scope, elaborate)
-    if not isinstance(base, Place):
+    if isinstance(base, Place) and is_opaque(base.type):
+        return Unknown(why_unknown(base.type), UNKNOWN_TYPE, node.span)
+    if isinstance(base, Constant) and isinstance(base.type, Scalar) and base.type.kind == "string":
+        return Unknown("strings", UNKNOWN_TYPE, node.span)
+    if not isinstance(base, Place | Unknown):
         raise scope.reject("no-parts", node.span, type=describe_type(base.type))
     return base
 
 
-def _find_name(node: Name, scope: Scope) -> Place | Constant:
+def why_unknown(type_: Type) -> str:
+    """Why nothing is known of the values of a type."""
+    assert isinstance(type_, Scalar)
+    return type_.names[0] if type_.names else type_.name
+
+
+def _find_name(node: Name, scope: Scope) -> Place | Constant | Unknown:
+    if node.key in scope.aliases:
+        return scope.aliases[node.key]
     variable = scope.find(node.key)
     if variable is not None:
-        return constant_of(variable, node.span) or Place(node.key, (), variable.type, node.span)
+        if is_opaque(variable.type) and why_unknown(variable.type) == "references":
+            scope.report("gap-reference", node.span)
+            return Unknown("references", scope.world.pointees.get(variable.type.name, UNKNOWN_TYPE), node.span)  # type: ignore[union-attr]
+        return constant_of(variable, node.span) or Place(variable.name, (), variable.type, node.span)
     values = scope.world.values.get(node.key, [])
     if len(values) > 1:
         raise scope.reject("ambiguous-value", node.span, name=node.text,
                            types=", ".join(f"{type_.name}#{node.text}" for type_, _ in values))
     if values:
         return Constant(values[0][1], values[0][0], node.span)
-    raise scope.reject_unknown(node.key, node.text, node.span)
+    if node.key == "eno" and scope.routine:
+        scope.world.tells_enabled.add(scope.routine)
+        scope.aliases[node.key] = scope.add_temporary("eno", BOOL, True)
+        return scope.aliases[node.key]
+    if node.is_quoted and scope.world.dialect.name != "siemens":
+        return Constant(node.text, WSTRING, node.span)
+    if node.key in ("null", "nullptr") and scope.world.dialect.name != "siemens":
+        return Unknown("pointers", UNKNOWN_TYPE, node.span)
+    return scope.miss(node.text, node.span)
 
 
 def _find_value(node: Member, scope: Scope) -> Constant | None:
@@ -89,16 +197,24 @@ def _find_value(node: Member, scope: Scope) -> Constant | None:
     if not isinstance(type_, Scalar) or type_.kind != "enum":
         return None
     number = scope.world.find_number(type_, node.key)
+    if number is None and scope.world.dialect.name == "siemens":
+        return None
     if number is None:
         raise scope.reject("unknown-member", node.span, name=node.text, base=type_.name,
                            near=find_nearest(node.text, type_.names), known=", ".join(filter(None, type_.names[:12])))
     return Constant(number, type_, node.span)
 
 
-def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:
+def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | Bit | Unknown:
     type_ = base.type
+    if isinstance(base, Unknown):
+        part = scope.world.find_part(type_, node.key) if isinstance(type_, Record) else None
+        return Unknown(base.why, part.type if part else UNKNOWN_TYPE, node.span)
     if node.key.isdigit():
         return _enter_bit(base, int(node.key), node, scope)
+    if node.key[:1] in _ADDRESSED_PARTS and node.key[1:].isdigit() and node.text.startswith("%"):
+        scope.report("gap-slice", node.span)
+        return Unknown("slices of words", SCALARS[_ADDRESSED[node.key[0].upper()]], node.span)
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = scope.world.find_part(type_, node.key)
@@ -113,8 +229,14 @@ def _enter_member(base: Place, node: Member, scope: Scope) -> Place | Bit:
 
 
 def _is_visible(part: Field, record: Record, scope: Scope) -> bool:
-    """Outside of a function block its inputs and outputs are seen; a property sees all."""
-    return not record.block or part.section in ("input", "output") or scope.sees_all
+    """Outside of a function block its inputs and outputs are seen, and of a program all; a property sees all, as does
+    whoever reads in CODESYS and TwinCAT."""
+    return not record.block or part.section in ("input", "output") or scope.sees_all or _is_program(record, scope) or (
+        scope.world.dialect.name in OPEN_DIALECTS and record.block not in scope.world.standard)
+
+
+def _is_program(record: Record, scope: Scope) -> bool:
+    return record.block in scope.world.signatures and scope.world.signatures[record.block].kind == "program"
 
 
 def _authors_name(part: Field, record: Record, scope: Scope) -> str:
@@ -138,9 +260,17 @@ def _enter_bit(base: Place, index: int, node: Member, scope: Scope) -> Bit:
     return Bit(base, index, BOOL, node.span)
 
 
-def _enter_elements(base: Place, node: Subscript, scope: Scope, elaborate: Elaborate) -> Place:
+def _enter_elements(base: Place | Unknown, node: Subscript, scope: Scope, elaborate: Elaborate) -> Place | Unknown:
     place = base
+    if isinstance(place, Place) and isinstance(place.type, Scalar) and place.type.kind == "string":
+        scope.report("gap-character", node.span)
+        place = Unknown("strings", UNKNOWN_TYPE, node.span)
     for index in node.indices:
+        if isinstance(place, Unknown):
+            elaborate(index, scope)
+            element = place.type.element if isinstance(place.type, Array) else UNKNOWN_TYPE
+            place = Unknown(place.why, element, node.span)
+            continue
         if not isinstance(place.type, Array):
             raise scope.reject("no-elements", node.span, type=describe_type(base.type), count=len(node.indices),
                                array=isinstance(base.type, Array))
@@ -152,6 +282,8 @@ def _enter_elements(base: Place, node: Subscript, scope: Scope, elaborate: Elabo
 def _elaborate_index(node: Node, array: Array, scope: Scope, elaborate: Elaborate) -> Expression:
     index = elaborate(node, scope)
     type_ = index.type
+    if is_opaque(type_):
+        return coerce(index, LINT, scope, "an index")
     if isinstance(type_, Scalar) and type_.kind == "bits" and not isinstance(index, Constant):
         index = coerce(index, LINT, scope, "an index")
     elif not isinstance(type_, Scalar) or type_.kind not in ("int", "enum"):

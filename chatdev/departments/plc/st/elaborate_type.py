@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 
-from chatdev.departments.plc.st.coerce import coerce
+from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import (
     Array,
     Constant,
@@ -14,23 +15,27 @@ from chatdev.departments.plc.st.core import (
     Scalar,
     Span,
     Type,
+    Unknown,
     Value,
     initial_value,
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant
+from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.functions import (
     DINT,
     INT,
     SCALARS,
+    UNKNOWN_TYPE,
     UNSUPPORTED,
     base_of,
     describe_type,
+    is_opaque,
     keep_bits,
     range_of,
     round_real,
 )
-from chatdev.departments.plc.st.scope import Reject, Scope, World
+from chatdev.departments.plc.st.scope import OPEN, Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,
@@ -38,9 +43,11 @@ from chatdev.departments.plc.st.syntax import (
     Initials,
     Name,
     Node,
+    PointerTo,
     StructOf,
     TypeName,
     TypeNode,
+    TypeOf,
 )
 
 MOST_TYPES = 50
@@ -52,12 +59,15 @@ class Types:
     lower-case name, or nothing if there is no such block."""
 
     def __init__(self, world: World, declarations: Sequence[Declaration],
-                 find_block: Callable[[str, Span], Record | None], blocks: Sequence[str]) -> None:
+                 find_block: Callable[[str, Span], Record | None], blocks: Sequence[str],
+                 interfaces: Container[str] = (), opened: Container[str] = ()) -> None:
         self._world = world
         self._find_block = find_block
         self._blocks = blocks
         self._declared: dict[str, Declaration] = {}
         self._open: set[str] = set()
+        self._opened = opened
+        self._interfaces = interfaces
         for declaration in declarations:
             self._note(declaration)
 
@@ -72,15 +82,43 @@ class Types:
     def resolve(self, node: TypeNode, scope: Scope, name: str = "") -> tuple[Type, Value]:
         """A type and the value that its variables begin with; `name` is that of an enumeration or structure.
         Raises Reject, with the error reported, if there is no such type."""
+        try:
+            return self._resolve(node, scope, name)
+        except UnknownValue as unknown:
+            return opaque_type(name or "a type", str(unknown)), 0
+
+    def _resolve(self, node: TypeNode, scope: Scope, name: str) -> tuple[Type, Value]:
         if isinstance(node, TypeName):
             return self._resolve_name(node, scope)
         if isinstance(node, ArrayOf):
             return self._resolve_array(node, scope, name)
+        if isinstance(node, PointerTo):
+            return self._resolve_pointer(node, scope)
+        if isinstance(node, TypeOf):
+            found = settle(elaborate_constant(node.value, scope, "a constant")).type
+            return found, initial_value(found)
         if isinstance(node, EnumOf):
             enumeration = self._resolve_values(node, scope, name)
             return enumeration, initial_value(enumeration)
         record = self._resolve_struct(node, scope, name)
+        if node.is_union:
+            scope.report("gap-union", node.span)
+            return opaque_type(record.name, "unions"), 0
         return record, initial_value(record)
+
+    def _resolve_pointer(self, node: PointerTo, scope: Scope) -> tuple[Type, Value]:
+        """A pointer's value is never known; what it points to has a type."""
+        if node.is_reference:
+            scope.report("gap-reference", node.span)
+        else:
+            scope.report("gap-pointer", node.span)
+        key = node.target.name.key if isinstance(node.target, TypeName) else ""
+        is_open = key in self._open or key in self._opened
+        target = UNKNOWN_TYPE if is_open else self.resolve(node.target, scope)[0]
+        type_ = opaque_type(f"{'REFERENCE' if node.is_reference else 'POINTER'} TO {describe_type(target)}",
+                            "references" if node.is_reference else "pointers")
+        self._world.pointees[type_.name] = target
+        return type_, 0
 
     def _note(self, declaration: Declaration) -> None:
         for name in declaration.names:
@@ -108,7 +146,7 @@ class Types:
             self._world.measure(found, declaration.names[0].text, declaration.names[0].span)
             if declaration.initial is not None:
                 self._world.types[key] = found, initial
-                initial = elaborate_initial(declaration.initial, found, initial, scope)
+                found, initial = begin_with(declaration.initial, found, initial, scope)
         finally:
             self._open.discard(key)
         self._world.types[key] = found, initial
@@ -118,14 +156,32 @@ class Types:
         key = node.name.key
         found: tuple[Type, Value] | None = None
         if key in SCALARS:
-            found = SCALARS[key], initial_value(SCALARS[key])
+            scalar = self._measure_text(SCALARS[key], node, scope)
+            found = scalar, initial_value(scalar)
         elif key in self._declared:
             found = self._find(key, node.name.span)
         elif (record := self._find_block(key, node.name.span)) is not None:
             found = record, initial_value(record)
+        elif key in self._interfaces:
+            scope.report("gap-dispatch", node.name.span)
+            found = opaque_type(node.name.text, "dynamic dispatch"), 0
+        if found is None and key in UNSUPPORTED:
+            scope.report("gap-type", node.name.span, name=node.name.text.upper())
+            found = opaque_type(node.name.text.upper(), f"the type {node.name.text.upper()}"), 0
+        if found is None and self._world.dialect.allows_missing:
+            missing = scope.miss(node.name.text, node.name.span)
+            found = opaque_type(node.name.text, missing.why), 0
         if found is None:
             raise self._reject_unknown(node.name)
         return self._limit(found[0], node.limits, scope) if node.limits else found
+
+    def _measure_text(self, scalar: Scalar, node: TypeName, scope: Scope) -> Scalar:
+        """A STRING of so many characters; without a length, of as many as the dialect has."""
+        if scalar.name not in ("STRING", "WSTRING"):
+            return scalar
+        usual = 254 if scope.world.dialect.name == "siemens" else 80
+        most = _whole(node.length, DINT, scope, "the length of a STRING") if node.length else usual
+        return replace(scalar, high=max(most, 0))
 
     def _reject_unknown(self, name: Name) -> Reject:
         if name.key not in self._world.lost and not self._world.broken:
@@ -147,6 +203,9 @@ class Types:
     def _resolve_array(self, node: ArrayOf, scope: Scope, name: str) -> tuple[Type, Value]:
         found, value = self.resolve(node.element, scope, name)
         for bounds in reversed(node.bounds):
+            if bounds is None:
+                found, value = Array(found, 0, OPEN), []
+                continue
             low, high = (_whole(bound, DINT, scope, "the bound of an array") for bound in bounds)
             if low > high:
                 raise scope.reject("empty-range", bounds[0].span, low=low, high=high)
@@ -177,13 +236,19 @@ class Types:
 
     def _resolve_struct(self, node: StructOf, scope: Scope, name: str) -> Record:
         fields: dict[str, Field] = {}
+        if node.base is not None:
+            base = self._resolve_name(TypeName(node.base), scope)[0]
+            if not isinstance(base, Record):
+                raise UnknownValue(describe_type(base)) if is_opaque(base) else scope.reject(
+                    "no-base", node.base.span, name=node.base.text, what="a structure")
+            fields = {part.name: part for part in base.fields}
         for declaration in node.parts:
             if declaration.type is None:
                 raise Reject
             found, initial = self.resolve(declaration.type, scope, declaration.names[0].text)
             self._world.measure(found, declaration.names[0].text, declaration.names[0].span)
             if declaration.initial is not None:
-                initial = elaborate_initial(declaration.initial, found, initial, scope)
+                found, initial = begin_with(declaration.initial, found, initial, scope)
             for part in declaration.names:
                 if part.key in fields:
                     raise scope.reject("declared-twice", part.span, name=part.text, what="part", line=0)
@@ -202,9 +267,19 @@ def _whole(node: Node, type_: Scalar, scope: Scope, what: str) -> int:
 # The values that variables begin with.
 
 
+def begin_with(initials: Initials, type_: Type, default: Value, scope: Scope) -> tuple[Type, Value]:
+    """The type and the value that a variable begins with; nothing is known of one whose value is not."""
+    try:
+        return type_, elaborate_initial(initials, type_, default, scope)
+    except UnknownValue as unknown:
+        return opaque_type(describe_type(type_), str(unknown)), 0
+
+
 def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Scope) -> Value:
     """The value that is written; parts that are not have their value of `default`. Raises Reject, with the error
-    reported, if it is none of the type."""
+    reported, if it is none of the type, and UnknownValue where it is not there."""
+    if is_opaque(type_):
+        return 0
     if isinstance(type_, Array) and initials.parts:
         return _fill_array(_expand(initials, type_, scope), type_, default, initials, scope)
     if isinstance(type_, Record) and initials.names:
@@ -218,7 +293,10 @@ def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Sc
 
 def _scalar(node: Node, type_: Scalar, scope: Scope) -> Value:
     what = "the initial value"
-    expression = coerce(elaborate(node, scope), type_, scope, what)
+    expression = elaborate(node, scope)
+    if isinstance(expression, Unknown):
+        raise UnknownValue(expression.why)
+    expression = coerce(expression, type_, scope, what)
     if isinstance(expression, Convert) and isinstance(expression.operand, Constant) and type_.kind != "bool":
         value = expression.operand.value
         value = round_real(value, type_) if type_.kind == "real" else keep_bits(value, type_)

@@ -1,82 +1,81 @@
-"""Give a whole source its meaning in the core: first the declarations of its routines, then their statements."""
+"""Give routines their meaning in the core: first their declarations, then their bodies, as others ask for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import (
-    IEC,
-    Assert,
+    Array,
     Assign,
-    Branch,
-    Constant,
-    Dialect,
-    Expression,
     Field,
-    Jump,
-    Loop,
-    Operation,
+    Forget,
+    Invoke,
     Place,
-    Program,
     Record,
     Routine,
-    Scalar,
     Span,
     Statement,
     Type,
+    Unknown,
     Value,
     Variable,
+    initial_value,
 )
-from chatdev.departments.plc.st.diagnostics import Findings, Fix, find_nearest
-from chatdev.departments.plc.st.elaborate_expression import (
-    elaborate,
-    elaborate_as,
-    elaborate_block_call,
-    elaborate_constant,
-    operate,
+from chatdev.departments.plc.st.diagnostics import Fix
+from chatdev.departments.plc.st.elaborate_place import opaque_type
+from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
+from chatdev.departments.plc.st.elaborate_type import Types, begin_with
+from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
+from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
+from chatdev.departments.plc.st.scope import (
+    MOST_ELEMENTS,
+    OPEN,
+    OPEN_DIALECTS,
+    OWN_PROGRAM,
+    Reject,
+    Scope,
+    Signature,
+    World,
+    is_open,
 )
-from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target
-from chatdev.departments.plc.st.elaborate_type import Types, elaborate_initial
-from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, range_of
-from chatdev.departments.plc.st.run_clocks import run_clocks
-from chatdev.departments.plc.st.scope import MOST_ELEMENTS, MOST_LOOPS, Reject, Scope, Signature, World
-from chatdev.departments.plc.st.syntax import (
-    Assignment,
-    CallStatement,
-    Case,
-    Declaration,
-    For,
-    If,
-    Label,
-    Leave,
-    Member,
-    Name,
-    Node,
-    SourceFile,
-    Step,
-    TypeNode,
-    Unit,
-    While,
-)
+from chatdev.departments.plc.st.syntax import Declaration, Foreign, Name, Step, TypeNode, Unit
 
 MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
+MOST_CALLS = 50
+"""So many routines may call each other in a row."""
 _NOT_STORED = ("temp", "in_out")
 
 
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """The statements of a routine that are still to be read: those of `unit`, a member of `owner` (or its body), found
+    in `definer`, which `owner` is or extends."""
+
+    unit: Unit
+    owner: str = ""
+    definer: str = ""
+
+
 class Units:
-    """The routines of a source, declared as they are asked for."""
+    """The routines of a source, declared and read as they are asked for."""
 
     types: Types
 
-    def __init__(self, world: World, units: Sequence[Unit]) -> None:
+    def __init__(self, world: World, units: Sequence[Unit], is_standard: bool) -> None:
         self._world = world
+        self._is_standard = is_standard
         self._units: dict[str, Unit] = {}
-        self._open: list[str] = []
+        self.open: list[str] = []
         self._order: list[Unit] = []
         self._lost: dict[str, set[str]] = {}
+        self._bodies: dict[str, _Body] = {}
+        self._open_bodies: dict[str, _Body] = {}
+        self._variants: dict[str, list[tuple[Mapping[str, Type], str]]] = {}
+        self._depth = 0
+        self.calls: dict[str, dict[str, Span]] = {}
         for unit in units:
             if unit.name.key in self._units or unit.name.key in SCALARS:
                 world.findings.report("declared-twice", unit.name.span, name=unit.name.text, what="routine",
@@ -87,18 +86,28 @@ class Units:
             if routine.kind == "block" and name not in self._units:
                 world.signatures[name] = Signature(name, routine.written, "block", routine.variables,
                                                    record=make_record(routine.written, name, routine.variables))
+        members = [one for unit in self._units.values() for one in unit.members]
+        world.member_names = {one.name.key for one in members}
+        world.properties = {one.name.key for one in members if one.kind in ("get", "set")}
+        world.prepare, world.find_member, world.specialise = self.prepare, self.find_member, self.specialise
 
     def block_names(self) -> list[str]:
         """The function blocks that there are, as they are written."""
         return [*(unit.name.text for unit in self._units.values() if unit.kind == "block"),
                 *(one.written for one in self._world.signatures.values())]
 
+    def interface_names(self) -> set[str]:
+        """Those of all interfaces, in lower case."""
+        return {key for key, unit in self._units.items() if unit.kind == "interface"}
+
     def find_block(self, key: str, span: Span) -> Record | None:
         """The data of a function block; None if there is none of this name. Raises Reject for one within itself."""
-        if len(self._open) == MOST_BLOCKS:
+        if key not in self._units:
+            key = _OTHER_NAMES.get(key, key)
+        if len(self.open) == MOST_BLOCKS:
             raise Scope(self._world, {}).reject("deep-calls", span, most=MOST_BLOCKS)
-        if key in self._open:
-            circle = [self._units[one].name.text for one in (*self._open[self._open.index(key):], key)]
+        if key in self.open:
+            circle = [self._units[one].name.text for one in (*self.open[self.open.index(key):], key)]
             raise Scope(self._world, {}).reject("recursion", span, circle=" contains ".join(circle))
         unit = self._units.get(key)
         if unit is not None:
@@ -115,24 +124,204 @@ class Units:
         for variable in self._declare_variables(declarations, scope, self._world.lost, self._world.globals, ""):
             self._world.globals[variable.name] = variable
 
+    def declare_programs(self, entry: str) -> None:
+        """Programs that others call or look into are global variables; of the one that is run nothing is known by its
+        name, as its variables are those of the run."""
+        named = names_of_others(self._units.values())
+        for key, unit in self._units.items():
+            if unit.kind != "program" or key not in named or key in self._world.globals:
+                continue
+            if key == entry:
+                type_: Type = opaque_type(unit.name.text, OWN_PROGRAM)
+                self._world.findings.report("gap-own-program", unit.name.span, name=unit.name.text)
+            else:
+                record = self._declare(unit).record
+                assert record is not None
+                type_ = record
+            self._world.globals[key] = Variable(key, type_, initial_value(type_), "local", unit.name.text,
+                                                unit.name.span)
+
     def declare_all(self) -> None:
         """Every routine of the source."""
         for unit in self._units.values():
-            self._declare(unit)
+            if unit.kind != "interface":
+                self._declare(unit)
 
-    def in_order_of_use(self) -> list[Unit]:
-        """All routines, function blocks behind those that they contain."""
-        return self._order
+    def read_all(self) -> None:
+        """The bodies of all routines and of their members, function blocks behind those that they contain and functions
+        behind those that they call."""
+        for unit in _sort_by_calls(self._order, self._units):
+            keys = [self.find_member(unit.name.key, member.name.key, member.kind) for member in unit.members]
+            for key in (unit.name.key, *keys):
+                self.prepare(key)
+        for key in self._open_bodies.keys() - self._variants.keys():  # nobody calls it
+            signature = self._world.signatures[key]
+            self.specialise(signature, {one.name: _bound_widely(one.type) for one in signature.variables})
 
-    def lost_names(self, unit: Unit) -> frozenset[str]:
-        """Variables whose declaration had an error."""
-        return frozenset(self._lost[unit.name.key])
+    def prepare(self, key: str) -> None:
+        """Read the body of a routine, unless that is done, so that it is known what it uses."""
+        body = self._bodies.pop(key, None)
+        if body is None:
+            return
+        self._depth += 1
+        try:
+            self._read_body(key, body)
+        finally:
+            self._depth -= 1
 
-    def check_externals(self, unit: Unit, scope: Scope) -> None:
+    def _read_body(self, key: str, body: _Body) -> None:
+        if self._depth > MOST_CALLS:
+            self._world.findings.report("deep-calls", body.unit.name.span, most=MOST_CALLS)
+        world, unit = self._world, body.unit
+        signature = world.signatures[key]
+        if any(is_open(one.type) for one in signature.variables):  # read for each array that it is given
+            self._open_bodies[key] = body
+            self._add_routine(key, signature, (), ())
+            return
+        scope = self._scope_of(body, signature)
+        if not body.owner:
+            self._check_externals(unit, scope)
+        self.calls[key] = scope.calls
+        statements = self._read_statements(body, signature, scope)
+        used = scope.used_members.values()
+        world.members_of[key] = tuple(one.name[1:] for one in used if one.section != "constant")
+        world.globals_of[key] = tuple(sorted(scope.used_globals))
+        owned = tuple(one if one.section == "constant" else replace(one, section="in_out") for one in used)
+        globals_ = tuple(replace(world.globals[name], section="in_out") for name in world.globals_of[key])
+        self._add_routine(key, signature, statements, (*scope.temporaries, *owned, *globals_))
+
+    def _read_statements(self, body: _Body, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
+        """What a body does; anything where that is not known."""
+        unit = body.unit
+        if "abstract" in unit.words and unit.kind in ("method", "get", "set"):
+            scope.report("gap-dispatch", unit.name.span)
+            return (Forget("dynamic dispatch", unit.span),)
+        if not body.owner and unit.name.key in {one.lower() for one in self._world.dialect.stubs}:
+            return _lose_all(unit, signature, scope)
+        jump = _find_jump(unit.body)
+        if jump is not None:
+            return (Forget(jump.what, jump.span),)
+        return self._watch_edges(unit, scope) + elaborate_statements(unit.body, scope)
+
+    def _add_routine(self, key: str, signature: Signature, body: tuple[Statement, ...],
+                     more: tuple[Variable, ...]) -> None:
+        """A function that changes something is a block whose data lasts as long as the call."""
+        variables = (*signature.variables, *more)
+        kind: Literal["function", "block", "program"] = "block" if signature.kind == "member" else signature.kind
+        is_void = signature.result is None and key not in self._lost.get(key, ())
+        if kind == "function" and (is_void or any(one.section in ("output", "in_out") for one in variables)):
+            kind = "block"
+            own = tuple(replace(one, section="output") if one.section == "result" else one
+                        for one in signature.variables)
+            variables = (*own, *more)
+            record = make_record(signature.written, key, own)
+            self._world.signatures[key] = replace(signature, variables=own, record=record)
+        self._world.routines[key] = Routine(key, kind, variables, body, signature.written, self._is_standard,
+                                            signature.span)
+
+    def specialise(self, signature: Signature, types: Mapping[str, Type]) -> str:
+        """The routine that takes in-outs of these types: another one for all bounds of an open array."""
+        opened = {one.name: types[one.name] for one in signature.variables if is_open(one.type)}
+        if not opened:
+            return signature.name
+        known = self._variants.setdefault(signature.name, [])
+        for found, key in known:
+            if found == opened:
+                return key
+        key = f"{signature.name}@{len(known) + 1}"
+        known.append((opened, key))
+        self._world.signatures[key] = replace(self._world.signatures[signature.name], name=key, variables=tuple(
+            replace(one, type=opened.get(one.name, one.type)) for one in signature.variables))
+        self._bodies[key] = self._open_bodies[signature.name]
+        self.prepare(key)
+        return key
+
+    # members of blocks
+
+    def find_member(self, owner: str, name: str, kind: str) -> str:
+        """The routine that is a member of a block, its own or one of those that it extends; "" if there is none. Behind
+        an `@` stands the one with which the search begins, as SUPER^ wants. Of kind "body" is the body of that one."""
+        context, _, start = owner.partition("@")
+        for definer in self._chain(start or context):
+            if kind == "body":
+                return self._declare_member(context, definer, definer, kind)
+            for unit in definer.members:
+                if unit.name.key == name and unit.kind == kind:
+                    return self._declare_member(context, definer, unit, kind)
+        return ""
+
+    def _chain(self, key: str) -> Iterator[Unit]:
+        """A block and those that it extends."""
+        seen: set[str] = set()
+        while key in self._units and key not in seen:
+            seen.add(key)
+            yield self._units[key]
+            base = self._units[key].base
+            key = base.key if base else ""
+
+    def _declare_member(self, context: str, definer: Unit, unit: Unit, kind: str) -> str:
+        key = f"{context}.{definer.name.key}.{kind}.{unit.name.key}"
+        if key in self._world.signatures:
+            return key
+        lost = self._lost.setdefault(key, set())
+        variables: dict[str, Variable] = {}
+        scope = Scope(self._world, variables, broken=unit.broken, kind="member")
+        result: Type | None = None
+        if kind in ("method", "get") and unit.result is not None:
+            result = self._declare_result(unit, scope, variables, lost, "output")
+        if kind == "set" and unit.result is not None:
+            self._declare_result(unit, scope, variables, lost, "input")
+        if kind != "body":
+            own = [one for one in unit.declarations if not one.is_kept]
+            for variable in self._declare_variables(own, scope, lost, variables, "member"):
+                variables[variable.name] = variable
+        found = tuple(variables.values())
+        written = f"{self._units[context].name.text}.{unit.name.text}"
+        self._world.signatures[key] = Signature(key, written, "member", found, result, make_record(written, key, found),
+                                                unit.span, unit.name.key)
+        self._bodies[key] = _Body(unit, context, definer.name.key)
+        return key
+
+    def _scope_of(self, body: _Body, signature: Signature) -> Scope:
+        unit = body.unit
+        lost = self._lost.get(signature.name if body.owner else unit.name.key, set())
+        variables = {variable.name: variable for variable in signature.variables}
+        scope = Scope(self._world, variables, is_standard=self._is_standard, kind=signature.kind, broken=unit.broken,
+                      lost=frozenset(lost), routine=signature.name)
+        if body.owner:
+            owner = self._world.signatures[body.owner]
+            owned = {one.name: one for one in owner.variables}
+            kept = {name.key: owned[f"{unit.name.key}__{name.key}"] for one in unit.declarations if one.is_kept
+                    for name in one.names if f"{unit.name.key}__{name.key}" in owned}
+            base = self._units[body.definer].base
+            scope.owner, scope.owned, scope.base = body.owner, owned | kept, base.key if base else ""
+            scope.lost |= self._lost[body.owner]
+        elif unit.kind in ("block", "program"):
+            scope.owner, scope.base = unit.name.key, unit.base.key if unit.base else ""
+        return scope
+
+    def _watch_edges(self, unit: Unit, scope: Scope) -> tuple[Statement, ...]:
+        """An input with R_EDGE or F_EDGE is read as its edge."""
+        found: list[Statement] = []
+        for declaration in unit.declarations if scope.kind == "block" else ():
+            for name in declaration.names if declaration.edge else ():
+                edge = scope.variables.get(f"{name.key}__edge")
+                if edge is not None and isinstance(edge.type, Record):
+                    clock = Place(name.key, (), BOOL, name.span)
+                    found.append(Invoke(Place(edge.name, (), edge.type), declaration.edge, (("clk", clock),),
+                                        span=name.span))
+                    scope.aliases[name.key] = Place(edge.name, ("q",), BOOL, name.span)
+        return tuple(found)
+
+    def _check_externals(self, unit: Unit, scope: Scope) -> None:
         """Whether there is a global variable for each VAR_EXTERNAL."""
         for declaration in unit.externals:
             for name in declaration.names:
-                if name.key not in self._world.globals and name.key not in self._world.lost:
+                if name.key in self._world.globals or name.key in self._world.lost:
+                    continue
+                if self._world.dialect.allows_missing:
+                    scope.miss(name.text, name.span)
+                else:
                     scope.report("no-global", name.span, name=name.text)
                     scope.unknown.add(name.key)
 
@@ -141,24 +330,82 @@ class Units:
         known = self._world.signatures.get(key)
         if known is not None and key in self._lost:
             return known
-        self._open.append(key)
+        self.open.append(key)
         lost = self._lost.setdefault(key, set())
         variables: dict[str, Variable] = {}
         try:
             scope = Scope(self._world, variables, broken=unit.broken)
-            result = self._declare_result(unit, scope, variables, lost)
+            result = self._declare_result(unit, scope, variables, lost) if unit.kind == "function" else None
+            variables |= {one.name: one for one in self._inherit(unit, scope, lost)}
             for variable in self._declare_variables(unit.declarations, scope, lost, variables, unit.kind):
                 variables[variable.name] = variable
+            self._declare_kept(unit, scope, lost, variables)
         finally:
-            self._open.pop()
+            self.open.pop()
         own = tuple(variables.values())
         if self._is_large(own, unit):
             own = ()
-        record = make_record(unit.name.text, key, own) if unit.kind == "block" else None
-        signature = Signature(key, unit.name.text, unit.kind, own, result, record, unit.span)
+        kind: Literal["function", "block", "program"] = unit.kind  # type: ignore[assignment]  # members are not here
+        record = make_record(unit.name.text, key, own) if kind != "function" else None
+        signature = Signature(key, unit.name.text, kind, own, result, record, unit.span, key)
         self._world.signatures[key] = signature
         self._order.append(unit)
+        self._bodies[key] = _Body(unit)
+        if kind == "block":
+            self._check_interfaces(unit)
         return signature
+
+    def _inherit(self, unit: Unit, scope: Scope, lost: set[str]) -> Iterable[Variable]:
+        """The variables of the block that this one extends."""
+        if unit.base is None:
+            return ()
+        base = self._units.get(unit.base.key)
+        if base is None or base.kind != "block":
+            self._miss_base(unit.base, "a function block")
+            return ()
+        if unit.base.key in self.open:
+            scope.report("recursion", unit.base.span, circle=f"{unit.name.text} extends {unit.base.text}")
+            return ()
+        found = self._declare(base).variables
+        lost |= self._lost[base.name.key]
+        return found
+
+    def _declare_kept(self, unit: Unit, scope: Scope, lost: set[str], variables: dict[str, Variable]) -> None:
+        """What the block keeps for its methods (VAR_INST), and the edges of its inputs."""
+        for member in unit.members:
+            kept = [one for one in member.declarations if one.is_kept]
+            for variable in self._declare_variables(kept, scope, lost, {}, unit.kind):
+                name = f"{member.name.key}__{variable.name}"
+                variables[name] = replace(variable, name=name)
+        for declaration in unit.declarations:
+            for name in declaration.names if declaration.edge and unit.kind == "block" else ():  # type: ignore[assignment]
+                record = self.find_block(declaration.edge, unit.span)
+                if record is not None:
+                    key = f"{name.key}__edge"  # type: ignore[attr-defined]
+                    variables[key] = Variable(key, record, initial_value(record), "local")
+
+    def _check_interfaces(self, unit: Unit) -> None:
+        """Whether a block that is no ABSTRACT one has the methods of the interfaces that it implements."""
+        chain = list(self._chain(unit.name.key))
+        have = {one.name.key for definer in chain for one in definer.members}
+        is_whole = chain[-1].base is None and "abstract" not in unit.words
+        for name in unit.interfaces:
+            interface = self._units.get(name.key)
+            if interface is None or interface.kind != "interface":
+                self._miss_base(name, "an interface")
+                continue
+            for member in interface.members:
+                if member.name.key not in have and is_whole:
+                    self._world.findings.report("no-method", name.span, name=member.name.text, interface=name.text,
+                                                block=unit.name.text)
+
+    def _miss_base(self, name: Name, what: str) -> None:
+        """Report what a block extends or implements and is not there."""
+        scope = Scope(self._world, {})
+        if self._world.dialect.allows_missing:
+            scope.miss(name.text, name.span)
+        elif name.key not in self._world.lost:
+            scope.report("no-base", name.span, name=name.text, what=what)
 
     def _is_large(self, variables: Sequence[Variable], unit: Unit) -> bool:
         """Whether the variables hold too much together, which is then reported."""
@@ -167,23 +414,27 @@ class Units:
         self._world.findings.report("large-array", unit.name.span, name=unit.name.text, most=MOST_ELEMENTS)
         return True
 
-    def _declare_result(self, unit: Unit, scope: Scope, variables: dict[str, Variable], lost: set[str]) -> Type | None:
+    def _declare_result(self, unit: Unit, scope: Scope, variables: dict[str, Variable], lost: set[str],
+                        section: Literal["result", "output", "input"] = "result") -> Type | None:
         """The variable named as its function, first of all variables."""
-        if unit.kind != "function":
-            return None
         if unit.result is None:
-            lost.add(unit.name.key)
+            if WITHOUT_RESULT not in unit.words:
+                lost.add(unit.name.key)
+            elif self._world.dialect.name == "iec" and not any(
+                    one.section in ("output", "in_out") for one in unit.declarations):
+                scope.report("no-result", unit.name.span, name=unit.name.text)
+                lost.add(unit.name.key)
             return None
         try:
             result, initial = self.types.resolve(unit.result, scope, unit.name.text)
         except Reject:
             lost.add(unit.name.key)
             return None
-        variables[unit.name.key] = Variable(unit.name.key, result, initial, "result", unit.name.text, unit.name.span)
+        variables[unit.name.key] = Variable(unit.name.key, result, initial, section, unit.name.text, unit.name.span)
         return result
 
     def _declare_variables(self, declarations: Sequence[Declaration], scope: Scope, lost: set[str],
-                           known: dict[str, Variable], kind: str) -> Iterable[Variable]:
+                           known: Mapping[str, Variable], kind: str) -> Iterable[Variable]:
         for declaration in declarations:
             if declaration.type is None:
                 lost.update(name.key for name in declaration.names)
@@ -203,26 +454,93 @@ class Units:
 
     def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]
-        if kind == "function" and declaration.section in ("output", "in_out"):
-            raise scope.reject("function-outputs", first.span, name=first.text)
         found, initial = self.types.resolve(node, scope, first.text)
-        if kind == "function" and isinstance(found, Record) and found.block:
+        is_own = declaration.section != "in_out" and self._world.dialect.name not in OPEN_DIALECTS
+        if kind == "function" and isinstance(found, Record) and found.block and is_own:
             raise scope.reject("block-in-function", first.span, name=first.text, block=found.name)
+        if is_open(found) and declaration.section != "in_out":
+            raise scope.reject("open-array", first.span, name=first.text)
         if declaration.initial is None:
-            if declaration.section == "constant":
+            if declaration.section == "constant" and not is_opaque(found):
                 scope.report("constant-value", first.span, name=first.text)
             return found, initial
         try:
-            return found, elaborate_initial(declaration.initial, found, initial, scope)
+            return begin_with(declaration.initial, found, initial, scope)
         except Reject:
             return found, initial
 
     def _is_free(self, name: Name, lost: set[str], scope: Scope) -> bool:
-        if name.key in SCALARS:
+        if name.key in SCALARS and name.key not in _NEW_TYPES and not name.is_quoted:
             scope.report("reserved-name", name.span, name=name.text)
             lost.add(name.key)
             return False
         return name.key not in lost
+
+
+_NEW_TYPES = frozenset(("ltime", "ldate", "ltod", "ldt", "char", "wchar"))
+"""Of the third edition; programs of the second one have variables of these names."""
+
+
+_OTHER_NAMES = {"ton_time": "ton", "tof_time": "tof", "tp_time": "tp", "ctu_int": "ctu", "ctd_int": "ctd",
+                "ctud_int": "ctud"}
+"""Of standard blocks, as TIA Portal has them."""
+
+
+def names_of_others(units: Iterable[Unit]) -> set[str]:
+    """The names that units call or look into, without their own."""
+    return {one for unit in units for part in (unit, *unit.members) for one in part.calls if one != unit.name.key}
+
+
+def _sort_by_calls(units: Sequence[Unit], known: Mapping[str, Unit]) -> Iterator[Unit]:
+    """Each behind those that it calls by their names, where there is no circle."""
+    done: set[str] = set()
+    for first in units:
+        waiting = [first]
+        while waiting:
+            unit = waiting[-1]
+            if unit.name.key in done:
+                waiting.pop()
+                continue
+            open_ = [known[one] for one in sorted(unit.calls) if one in known and one not in done
+                     and known[one].kind == "function" and known[one] not in waiting]
+            if open_:
+                waiting += open_[:1]
+                continue
+            waiting.pop()
+            done.add(unit.name.key)
+            yield unit
+
+
+def _find_jump(steps: Sequence[Step]) -> Foreign | None:
+    """The first jump to a label among statements; what runs is not known where there is one."""
+    for step in steps:
+        if isinstance(step, Foreign) and "jump" in step.what:
+            return step
+        inner = [*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
+                 getattr(step, "body", ())]
+        for part in inner:
+            if (found := _find_jump(part)) is not None:
+                return found
+    return None
+
+
+def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
+    """What a body that is not there may do: give any value to its own variables and to global ones."""
+    why = f"the body of {unit.name.text}, which is not there"
+    scope.report("gap-body", unit.name.span, name=unit.name.text)
+    own = [one for one in signature.variables if one.section not in ("constant", "input")]
+    shared = [one for one in scope.world.globals.values() if one.section != "constant"]
+    scope.used_globals.update(one.name for one in shared)
+    return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
+                 for one in (*own, *shared) if not is_opaque(one.type))
+
+
+def _bound_widely(type_: Type) -> Type:
+    """An open array with some bounds, to look at what nobody calls."""
+    if not isinstance(type_, Array):
+        return type_
+    inner = _bound_widely(type_.element)
+    return Array(inner, 0, 99) if type_.high == OPEN < type_.low else Array(inner, type_.low, type_.high)
 
 
 def _report_twice(second: Variable, first: Variable, declaration: Declaration, scope: Scope) -> None:
@@ -239,358 +557,3 @@ def make_record(written: str, name: str, variables: Sequence[Variable]) -> Recor
     """The data of a function block: all that it keeps from one call to the next."""
     return Record(written, tuple(Field(one.name, one.type, one.initial, one.section) for one in variables
                                  if one.section not in _NOT_STORED), name)
-
-
-# A whole source: types, the data of blocks, bodies, and which routine is run.
-
-MOST_CALLS = 50
-"""So many routines may call each other in a row."""
-
-
-def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[str, Routine],
-                     is_standard: bool = False, dialect: Dialect = IEC) -> World:
-    """All routines of a source, and of the `standard` ones those that it uses. What has no meaning is reported."""
-    world = World(findings, dialect, standard=standard, broken=source.broken)
-    units = Units(world, source.units)
-    types = Types(world, source.types, units.find_block, units.block_names())
-    units.types = types
-    units.declare_globals([one for one in source.globals if one.section == "constant"])
-    types.resolve_all()
-    units.declare_globals([one for one in source.globals if one.section != "constant"])
-    units.declare_all()
-    calls: dict[str, dict[str, Span]] = {}
-    for unit in units.in_order_of_use():
-        scope = _scope_of(unit, units, world, is_standard)
-        units.check_externals(unit, scope)
-        body = elaborate_statements(unit.body, scope)
-        calls[unit.name.key] = scope.calls
-        signature = world.signatures[unit.name.key]
-        world.globals_of[unit.name.key] = tuple(sorted(scope.used_globals))
-        world.routines[unit.name.key] = Routine(
-            signature.name, signature.kind, (*signature.variables, *_bound_globals(scope, signature, unit)), body,
-            signature.written, is_standard, unit.span)
-    _report_circles(calls, world)
-    return world
-
-
-def make_program(world: World, entry: str | None, source: str) -> Program | None:
-    """The program that runs the routine `entry`, or the one that is the entry by itself; None, with the error
-    reported, if there is none."""
-    own = world.routines
-    routines = own | {name: world.standard[name] for name in world.standard_used if name not in own}
-    chosen = _choose_entry(world, entry)
-    if chosen is None:
-        return None
-    globals_ = tuple(world.globals.values())
-    variables = tuple(one for one in chosen.variables if one.name not in world.globals or one.section != "in_out")
-    chosen = replace(chosen, variables=variables + globals_)
-    program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect)
-    return run_clocks(program, world.standard)
-
-
-def _scope_of(unit: Unit, units: Units, world: World, is_standard: bool) -> Scope:
-    signature = world.signatures[unit.name.key]
-    variables = {variable.name: variable for variable in signature.variables}
-    return Scope(world, variables, is_standard=is_standard, kind=signature.kind, broken=unit.broken,
-                 lost=units.lost_names(unit))
-
-
-def _bound_globals(scope: Scope, signature: Signature, unit: Unit) -> Iterable[Variable]:
-    """The global variables that a routine or one that it calls uses, which it gets as in-outs. A function gets none."""
-    names = sorted(scope.used_globals)
-    if names and signature.kind == "function":
-        scope.report("global-in-function", unit.name.span, name=scope.world.globals[names[0]].written,
-                     function=signature.written)
-    return [replace(scope.world.globals[name], section="in_out") for name in names]
-
-
-def _report_circles(calls: Mapping[str, Mapping[str, Span]], world: World) -> None:
-    """Functions that call themselves, also by way of others."""
-    done: set[str] = set()
-    for start in calls:
-        path: list[str] = []
-        _walk_calls(start, calls, path, done, world)
-
-
-def _walk_calls(name: str, calls: Mapping[str, Mapping[str, Span]], path: list[str], done: set[str],
-                world: World) -> None:
-    if name in done or name not in calls:
-        return
-    if len(path) == MOST_CALLS:
-        world.findings.report("deep-calls", calls[path[-1]][name], most=MOST_CALLS)
-        return
-    path.append(name)
-    for called, span in calls[name].items():
-        if called in path:
-            circle = [world.signatures[one].written for one in (*path[path.index(called):], called)]
-            world.findings.report("recursion", span, circle=" calls ".join(circle))
-        else:
-            _walk_calls(called, calls, path, done, world)
-    path.pop()
-    done.add(name)
-
-
-def _choose_entry(world: World, entry: str | None) -> Routine | None:
-    candidates = {name: one for name, one in world.routines.items() if one.kind != "function"}
-    if entry is not None:
-        chosen = candidates.get(entry.strip('"').lower())
-        if chosen is None:
-            known = [one.written for one in candidates.values()]
-            world.findings.report("no-such-entry", Span(1, 1, 1, 1), name=entry, near=find_nearest(entry, known),
-                                  known=", ".join(known[:12]))
-        return chosen
-    if not candidates:
-        world.findings.report("no-entry", Span(1, 1, 1, 1), functions=bool(world.routines))
-        return None
-    return _last_free(list(candidates.values()))
-
-
-def _last_free(candidates: list[Routine]) -> Routine:
-    """The last PROGRAM, else the last block that no other one has an instance of."""
-    programs = [one for one in candidates if one.kind == "program"]
-    used = {part for one in candidates for variable in one.variables for part in _blocks_in(variable)}
-    free = [one for one in candidates if one.name not in used]
-    return (programs or free or candidates)[-1]
-
-
-def _blocks_in(variable: Variable) -> set[str]:
-    """The function blocks that a variable is an instance of, or has instances of."""
-    found: set[str] = set()
-    types = [variable.type]
-    while types:
-        type_ = types.pop()
-        if isinstance(type_, Record):
-            found |= {type_.block} - {""}
-            types.extend(part.type for part in type_.fields)
-        elif not hasattr(type_, "kind"):
-            types.append(type_.element)
-    return found
-
-
-# Statements: CASE as tests, every loop as one form.
-
-MOST_ARMS = 200
-"""Of one IF or CASE: each stands within the one before it."""
-MOST_LABELS = 1000
-"""Of one CASE."""
-
-
-def elaborate_statements(steps: Sequence[Step], scope: Scope) -> tuple[Statement, ...]:
-    """The meaning of statements; those that have none are reported and left out."""
-    found: list[Statement] = []
-    for step in steps:
-        try:
-            found.extend(_elaborate_statement(step, scope))
-        except Reject:
-            continue
-    return tuple(found)
-
-
-def _elaborate_statement(step: Step, scope: Scope) -> list[Statement]:
-    if isinstance(step, Assignment):
-        return [_assign(step, scope)]
-    if isinstance(step, CallStatement):
-        return [elaborate_block_call(step.call, scope)]
-    if isinstance(step, If):
-        return _branch(step, scope)
-    if isinstance(step, Case):
-        return _choose(step, scope)
-    if isinstance(step, For):
-        return _count(step, scope)
-    if isinstance(step, While):
-        return [_repeat(step, scope)]
-    if isinstance(step, Leave):
-        return [_leave(step, scope)]
-    return [Assert(_condition(step.condition, scope, "the condition of #ASSERT"), step.name, step.span)]
-
-
-def _assign(step: Assignment, scope: Scope) -> Statement:
-    target = elaborate_target(step.target, scope, elaborate)
-    name = step.target.text if isinstance(step.target, Name | Member) else "the element"
-    value = elaborate_as(step.value, target.type, scope, f"a value for '{name}'")
-    return Assign(target, value, step.span)
-
-
-def _condition(node: Node, scope: Scope, what: str) -> Expression:
-    expression = elaborate(node, scope)
-    if expression.type != BOOL:
-        raise scope.reject("no-condition", node.span, what=what, found=describe_type(expression.type))
-    return expression
-
-
-def _branch(step: If, scope: Scope) -> list[Statement]:
-    if len(step.arms) > MOST_ARMS:
-        raise scope.reject("too-many-arms", step.span, what="this IF and its ELSIF", most=MOST_ARMS)
-    arms: list[tuple[Expression | None, tuple[Statement, ...], Node | None]] = []
-    for node, steps in step.arms:
-        try:
-            test = _condition(node, scope, "the condition of IF") if node else None
-        except Reject:
-            test = None
-        arms.append((test, _inside(steps, scope), node))
-    rest = _inside(step.otherwise, scope)
-    for test, body, node in reversed(arms):
-        if test is not None and node is not None:
-            rest = (Branch(test, body, rest, node.span),)
-    return list(rest)
-
-
-def _inside(steps: Sequence[Step], scope: Scope) -> tuple[Statement, ...]:
-    """Statements one level deeper."""
-    scope.depth += 1
-    try:
-        return elaborate_statements(steps, scope)
-    finally:
-        scope.depth -= 1
-
-
-def _choose(step: Case, scope: Scope) -> list[Statement]:
-    if len(step.arms) > MOST_ARMS:
-        raise scope.reject("too-many-arms", step.span, what="this CASE and its labels", most=MOST_ARMS)
-    if sum(len(labels) for labels, _ in step.arms) > MOST_LABELS:
-        raise scope.reject("too-many-arms", step.span, what="this CASE and its labels", most=MOST_LABELS)
-    selector = _selector(step, scope)
-    covered: list[tuple[int, int, int]] = []
-    arms: list[tuple[Expression | None, tuple[Statement, ...], Span]] = []
-    for labels, steps in step.arms:
-        test = _test_labels(labels, selector, covered, scope) if selector else None
-        arms.append((test, _inside(steps, scope), _stretch(labels[0].span, labels[-1].span)))
-    rest = _inside(step.otherwise, scope)
-    head = _stretch(step.span, step.selector.span) if step.selector else step.span
-    for test, body, labels_span in reversed(arms):
-        if test is not None:
-            rest = (Branch(test, body, rest, head, labels_span),)
-    return list(rest)
-
-
-def _stretch(first: Span, last: Span) -> Span:
-    """From the begin of the one to the end of the other."""
-    return Span(first.line, first.column, last.end_line, last.end_column)
-
-
-def _selector(step: Case, scope: Scope) -> Expression | None:
-    if step.selector is None:
-        return None
-    try:
-        selector = settle(elaborate(step.selector, scope))
-        type_ = selector.type
-        if not isinstance(type_, Scalar) or type_.kind not in ("int", "bits", "enum"):
-            raise scope.reject("wrong-selector", step.selector.span, found=describe_type(type_))
-    except Reject:
-        return None
-    return selector
-
-
-def _test_labels(labels: Sequence[Label], selector: Expression, covered: list[tuple[int, int, int]],
-                 scope: Scope) -> Expression | None:
-    """Whether the selector is one of the labels; None if one of them has no meaning."""
-    try:
-        tests = [_test_label(label, selector, covered, scope) for label in labels]
-    except Reject:
-        return None
-    while len(tests) > 1:  # in pairs, so that many labels do not nest deeply
-        tests = [Operation("or", (*pair,), BOOL, pair[0].span) if len(pair) > 1 else pair[0]
-                 for pair in (tests[index:index + 2] for index in range(0, len(tests), 2))]
-    return tests[0]
-
-
-def _test_label(label: Label, selector: Expression, covered: list[tuple[int, int, int]], scope: Scope) -> Expression:
-    low = _label_value(label.low, selector, scope)
-    high = _label_value(label.high, selector, scope) if label.high else low
-    if high.value < low.value:
-        raise scope.reject("empty-range", label.span, low=low.value, high=high.value)
-    for first, last, line in covered:
-        if low.value <= last and first <= high.value:
-            scope.report("label-twice", label.span, value=max(low.value, first), line=line)
-            break
-    covered.append((low.value, high.value, label.span.line))
-    if label.high is None:
-        return operate("=", [selector, low], label.low, scope)
-    bounds = (operate(">=", [selector, low], label.low, scope), operate("<=", [selector, high], label.high, scope))
-    return Operation("and", bounds, BOOL, label.span)
-
-
-def _label_value(node: Node, selector: Expression, scope: Scope) -> Constant:
-    constant = elaborate_constant(node, scope, "a label of CASE")
-    assert isinstance(selector.type, Scalar)
-    value = _take(constant, selector.type, scope, "a label of this CASE")
-    return value if isinstance(value, Constant) else Constant(constant.value, selector.type, node.span)
-
-
-def _take(value: Expression, type_: Scalar, scope: Scope, what: str) -> Expression:
-    """A label or a bound of FOR in the type that it is needed in, as a constant of another integer type is that the
-    type holds."""
-    source = value.type
-    if not isinstance(value, Constant) or not isinstance(source, Scalar) or source.kind not in ("int", "bits") \
-            or type_.kind not in ("int", "bits"):
-        return coerce(value, type_, scope, what)
-    number = fit_constant(value, type_)
-    if number is None:
-        low, high = range_of(type_)
-        raise scope.reject("out-of-range", value.span, value=value.value, type=type_.name, low=low, high=high)
-    return number
-
-
-def _count(step: For, scope: Scope) -> list[Statement]:
-    """FOR as a loop that tests before each turn. The sign of the step tells which test; it is looked at in every turn
-    if it is not known before."""
-    name = step.variable
-    counter = elaborate_place(name, scope, elaborate)
-    if not isinstance(counter, Place) or not isinstance(counter.type, Scalar) or counter.type.kind != "int":
-        raise scope.reject("wrong-counter", name.span, name=name.text, found=describe_type(counter.type),
-                           constant=isinstance(counter, Constant))
-    elaborate_target(name, scope, elaborate)
-    start = _take(elaborate(step.start, scope), counter.type, scope, f"the first value of '{name.text}'")
-    limit = _take(elaborate(step.limit, scope), counter.type, scope, f"the last value of '{name.text}'")
-    by = (_take(elaborate(step.step, scope), counter.type, scope, f"the step of '{name.text}'") if step.step
-          else Constant(1, counter.type, step.span))
-    if isinstance(by, Constant) and by.value == 0:
-        raise scope.reject("zero-step", by.span, name=name.text)
-    scope.counters.append(name.key)
-    body = _inside_loop(step, scope)
-    scope.counters.pop()
-    following = Assign(counter, Operation("+", (counter, by), counter.type, step.span), step.span)
-    return [Assign(counter, start, step.span),
-            Loop(_within(counter, limit, by), body, (following,), span=step.span)]
-
-
-def _inside_loop(step: For | While, scope: Scope) -> tuple[Statement, ...]:
-    if scope.loops == MOST_LOOPS:
-        scope.report("deep-loops", step.span, most=MOST_LOOPS)
-        return ()
-    scope.loops += 1
-    body = _inside(step.body, scope)
-    scope.loops -= 1
-    return body
-
-
-def _within(counter: Place, limit: Expression, by: Expression) -> Expression:
-    """Whether a counter has not passed its last value."""
-    up = Operation("<=", (counter, limit), BOOL, limit.span)
-    down = Operation(">=", (counter, limit), BOOL, limit.span)
-    if isinstance(by, Constant):
-        return up if by.value > 0 else down
-    nothing = Constant(0, by.type, by.span)
-    rises = Operation("and", (Operation(">=", (by, nothing), BOOL, by.span), up), BOOL, by.span)
-    falls = Operation("and", (Operation("<", (by, nothing), BOOL, by.span), down), BOOL, by.span)
-    return Operation("or", (rises, falls), BOOL, by.span)
-
-
-def _repeat(step: While, scope: Scope) -> Statement:
-    word = "WHILE" if step.tests_first else "UNTIL"
-    condition: Expression | None = None
-    try:
-        condition = _condition(step.condition, scope, f"the condition of {word}") if step.condition else None
-    finally:
-        body = _inside_loop(step, scope)
-    if condition is None:
-        raise Reject
-    if not step.tests_first:
-        condition = Operation("not", (condition,), BOOL, condition.span)
-    return Loop(condition, body, tests_first=step.tests_first, span=step.span)
-
-
-def _leave(step: Leave, scope: Scope) -> Statement:
-    if step.to != "return" and not scope.loops:
-        raise scope.reject("no-loop", step.span, word=step.to.upper())
-    return Jump(step.to, step.span)

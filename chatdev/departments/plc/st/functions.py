@@ -8,8 +8,10 @@ the same rows stands in `proof/`.
 
 from __future__ import annotations
 
+import datetime
 import functools
 import math
+import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +21,8 @@ from typing import Literal
 from chatdev.departments.plc.st.core import Array, Constant, Kind, Record, Scalar, Type, Value
 
 _NUMBERS: tuple[Kind, ...] = ("int", "real")
-_ORDERED: tuple[Kind, ...] = ("int", "bits", "real", "time")
+_ORDERED: tuple[Kind, ...] = ("int", "bits", "real", "time", "string")
+_TEXT: tuple[Kind, ...] = ("string",)
 _ALL: tuple[Kind, ...] = ("bool", "int", "bits", "real", "time", "enum", "string")
 
 
@@ -120,6 +123,77 @@ def _move(_type: Scalar, values: Sequence[Value]) -> Value:
     return values[0]
 
 
+# Texts: the first character has the number 1; what lies beyond an end is cut off.
+
+
+def _length(_type: Scalar, values: Sequence[Value]) -> Value:
+    return len(values[0])
+
+
+def _first_part(_type: Scalar, values: Sequence[Value]) -> Value:
+    return values[0][:max(values[1], 0)]
+
+
+def _last_part(_type: Scalar, values: Sequence[Value]) -> Value:
+    text, count = values
+    return text[max(len(text) - count, 0):] if count > 0 else ""
+
+
+def _middle(_type: Scalar, values: Sequence[Value]) -> Value:
+    text, count, position = values
+    return text[position - 1:position - 1 + count] if count > 0 and position > 0 else ""
+
+
+def _join_texts(_type: Scalar, values: Sequence[Value]) -> Value:
+    return "".join(values)
+
+
+def _insert(_type: Scalar, values: Sequence[Value]) -> Value:
+    """Behind the character of the number; before the first one with 0."""
+    text, more, position = values
+    return text[:position] + more + text[position:] if 0 <= position <= len(text) else text
+
+
+def _delete(type_: Scalar, values: Sequence[Value]) -> Value:
+    text, count, position = values
+    return _replace(type_, (text, "", count, position))
+
+
+def _replace(_type: Scalar, values: Sequence[Value]) -> Value:
+    text, more, count, position = values
+    if position < 1 or position > len(text) or count < 0:
+        return text
+    return text[:position - 1] + more + text[position - 1 + count:]
+
+
+def _find(_type: Scalar, values: Sequence[Value]) -> Value:
+    """The number of the first character of the first place where the other text stands; 0 if it does not."""
+    text, sought = values
+    return text.find(sought) + 1 if sought else 0
+
+
+def _to_text(_type: Scalar, values: Sequence[Value]) -> Value:
+    """A value of the type that is named second, as a text."""
+    value, name = values
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return write_moment(value, name) if name in NANOSECONDS else str(value)
+
+
+def _from_text(type_: Scalar, values: Sequence[Value]) -> Value:
+    """The number at the begin of a text; 0 if there is none."""
+    text = values[0].strip()
+    if type_.kind == "bool":
+        return text.upper() in ("TRUE", "1")
+    found = _LEADING[type_.kind == "real"].match(text)
+    if type_.kind == "real":
+        return round_real(float(found[0]), type_) if found else 0.0
+    return keep_bits(int(found[0]), type_) if found else 0
+
+
+_LEADING = (re.compile(r"[+-]?\d{1,30}"), re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?"))
+
+
 def _whole(rounded: Callable[[float], int]) -> Callable[[Scalar, Sequence[Value]], Value]:
     """A real as an integer's low bits; NaN and infinity are 0."""
     return lambda type_, values: keep_bits(rounded(values[0]) if math.isfinite(values[0]) else 0, type_)
@@ -147,6 +221,11 @@ def _one(compute: Callable[[Scalar, Sequence[Value]], Value], kinds: tuple[Kind,
     return StandardFunction((("IN", ""),), kinds, compute, result)
 
 
+def _text(compute: Callable[[Scalar, Sequence[Value]], Value], *names: str) -> StandardFunction:
+    """A function of texts (IN…) and of counts of characters (L, P)."""
+    return StandardFunction(tuple((name, "" if name.startswith("IN") else "DINT") for name in names), _TEXT, compute)
+
+
 def _shift(compute: Callable[[Scalar, Sequence[Value]], Value]) -> StandardFunction:
     return StandardFunction((("IN", ""), ("N", "DINT")), ("bits",), compute)
 
@@ -159,6 +238,14 @@ FUNCTIONS: dict[str, StandardFunction] = {
     "SEL": StandardFunction((("G", "BOOL"), ("IN0", ""), ("IN1", "")), _ALL, _select),
     "MUX": StandardFunction((("K", "DINT"), ("IN0", ""), ("IN1", "")), _ALL, _multiplex, repeats=True),
     "MOVE": _one(_move, _ALL),
+    "LEN": _one(_length, _TEXT, "INT"),
+    "LEFT": _text(_first_part, "IN", "L"), "RIGHT": _text(_last_part, "IN", "L"), "MID": _text(_middle, "IN", "L", "P"),
+    "CONCAT": StandardFunction((("IN1", ""), ("IN2", "")), _TEXT, _join_texts, repeats=True),
+    "INSERT": _text(_insert, "IN1", "IN2", "P"), "DELETE": _text(_delete, "IN", "L", "P"),
+    "REPLACE": _text(_replace, "IN1", "IN2", "L", "P"),
+    "FIND": StandardFunction((("IN1", ""), ("IN2", "")), _TEXT, _find, "INT"),
+    "@TO_TEXT": StandardFunction((("IN", ""), ("NAME", "STRING")), _ALL, _to_text, "STRING"),
+    "@FROM_TEXT": _one(_from_text, _TEXT),
     "MOD": StandardFunction((("IN1", ""), ("IN2", "")), ("int",), _remainder),
     "SHL": _shift(_shift_left), "SHR": _shift(_shift_right),
     "ROL": _shift(_rotate_left), "ROR": _shift(_rotate_right),
@@ -176,18 +263,28 @@ FUNCTIONS: dict[str, StandardFunction] = {
 BOOL = Scalar("BOOL", "bool", 1, signed=False)
 INT, DINT, LINT = (Scalar(name, "int", bits) for name, bits in (("INT", 16), ("DINT", 32), ("LINT", 64)))
 REAL, LREAL = Scalar("REAL", "real", 32), Scalar("LREAL", "real", 64)
-TIME = Scalar("TIME", "time", 32)
-STRING = Scalar("STRING", "string", 0)
+TIME, LTIME = Scalar("TIME", "time", 32), Scalar("LTIME", "time", 64)
+DATE, TOD, DT = (Scalar(name, "time", 32, signed=False) for name in ("DATE", "TIME_OF_DAY", "DATE_AND_TIME"))
+LDATE, LTOD, LDT = (Scalar(name, "time", 64, signed=False) for name in ("LDATE", "LTIME_OF_DAY", "LDATE_AND_TIME"))
+STRING, WSTRING = Scalar("STRING", "string", 0), Scalar("WSTRING", "string", 0)
+NANOSECONDS = {"TIME": 10**6, "LTIME": 1, "DATE": 10**9, "DATE_AND_TIME": 10**9, "TIME_OF_DAY": 10**6, "LDATE": 1,
+               "LDATE_AND_TIME": 1, "LTIME_OF_DAY": 1}
+"""What durations and moments count in."""
+UNKNOWN_TYPE = Scalar("a type that is not known", "opaque", 64, signed=False)
 SCALARS = {one.name.lower(): one for one in (
     BOOL, Scalar("SINT", "int", 8), INT, DINT, LINT,
     *(Scalar(name, "int", bits, signed=False) for name, bits in (("USINT", 8), ("UINT", 16), ("UDINT", 32),
                                                                  ("ULINT", 64))),
     *(Scalar(name, "bits", bits, signed=False) for name, bits in (("BYTE", 8), ("WORD", 16), ("DWORD", 32),
                                                                   ("LWORD", 64))),
-    REAL, LREAL, TIME, STRING)}
+    REAL, LREAL, TIME, LTIME, DATE, TOD, DT, LDATE, LTOD, LDT, STRING, WSTRING,
+    Scalar("CHAR", "string", 0, high=1), Scalar("WCHAR", "string", 0, high=1))}
+SCALARS |= {"tod": TOD, "dt": DT, "ltod": LTOD, "ldt": LDT}
 UNSUPPORTED = frozenset((
-    "date", "time_of_day", "tod", "date_and_time", "dt", "ltime", "ldate", "ltod", "ldt", "wstring", "char", "wchar",
-    "variant", "any", "any_num", "any_int", "any_real", "any_bit", "lstring", "s5time", "timer", "counter", "void"))
+    "variant", "any", "any_num", "any_int", "any_real", "any_bit", "any_string", "any_date", "any_elementary", "pvoid",
+    "lstring", "s5time", "timer", "counter", "void", "xint", "uxint", "xword", "dtl", "bit", "__xint", "__uxint",
+    "__xword", "__system.exception", "hresult", "itcunknown", "guid", "db_any", "remote", "error_struct",
+    "iec_timer", "iec_counter"))
 _INTEGERS = tuple(SCALARS[name] for name in ("usint", "sint", "uint", "int", "udint", "dint", "ulint", "lint"))
 """From the narrowest on."""
 GREATEST_REAL = {32: 3.4028234663852886e38, 64: 1.7976931348623157e308}
@@ -204,8 +301,9 @@ def is_loose(type_: Type) -> bool:
 
 
 def base_of(type_: Scalar) -> Scalar:
-    """The type without a subrange's limits; an enumeration stays."""
-    return replace(type_, low=None, high=None) if type_.low is not None and type_.kind == "int" else type_
+    """The type without a subrange's limits or a text's length; an enumeration stays."""
+    is_limited = (type_.low is not None and type_.kind == "int") or (type_.high is not None and type_.kind == "string")
+    return replace(type_, low=None, high=None) if is_limited else type_
 
 
 def range_of(type_: Scalar) -> tuple[int, int]:
@@ -252,7 +350,7 @@ def fit_constant(constant: Constant, target: Scalar) -> Constant | None:
         return None
     if target.kind == "bool":
         return Constant(bool(value), target, constant.span) if value in (0, 1) else None
-    if target.kind in ("time", "string"):
+    if target.kind in ("time", "string", "opaque"):
         return None
     if target.kind == "enum" and not target.names[max(value - (target.low or 0), 0):][:1] > ("",):
         return None
@@ -286,7 +384,33 @@ def describe_type(type_: Type) -> str:
         return "a number" if type_.kind == "real" else "an integer"
     if type_.kind == "int" and type_.low is not None:
         return f"{type_.name} ({type_.low}..{type_.high})"
+    if type_.name in ("STRING", "WSTRING") and type_.high is not None:
+        return f"{type_.name}[{type_.high}]"
     return type_.name
+
+
+def is_opaque(type_: Type) -> bool:
+    """Whether nothing is known of its values."""
+    return isinstance(type_, Scalar) and type_.kind == "opaque"
+
+
+def write_moment(count: int, name: str) -> str:
+    """A duration, a date or a time of day as a literal of its type."""
+    if name in ("TIME", "LTIME"):
+        return f"{'T' if name == 'TIME' else 'LTIME'}#{'-' if count < 0 else ''}{abs(count)}{_SMALLEST[name]}"
+    seconds, rest = divmod(count * NANOSECONDS[name], 10**9)
+    fraction = f".{rest:09d}".rstrip("0") if rest else ""
+    clock = f"{seconds // 3600 % 24:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{fraction}"
+    if "DATE" not in name:
+        return f"{_PREFIXES[name]}#{clock}"
+    day = (_EPOCH + datetime.timedelta(days=seconds // 86400)).isoformat()
+    return f"{_PREFIXES[name]}#{day}" + (f"-{clock}" if "TIME" in name else "")
+
+
+_EPOCH = datetime.date(1970, 1, 1)
+_SMALLEST = {"TIME": "ms", "LTIME": "ns"}
+_PREFIXES = {"DATE": "D", "TIME_OF_DAY": "TOD", "DATE_AND_TIME": "DT", "LDATE": "LDATE", "LTIME_OF_DAY": "LTOD",
+             "LDATE_AND_TIME": "LDT"}
 
 
 @functools.cache
@@ -333,8 +457,16 @@ def _enum_to_integer(_source: Scalar, target: Scalar) -> Fit:
     return _integer_to_integer(INT, target)
 
 
+def _time_to_time(source: Scalar, target: Scalar) -> Fit:
+    return "fits" if (source, target) == (TIME, LTIME) else "no"
+
+
+def _text_to_text(_source: Scalar, _target: Scalar) -> Fit:
+    return "fits"
+
+
 _FITS = {
     ("int", "int"): _integer_to_integer, ("int", "real"): _integer_to_real, ("real", "real"): _wider,
     ("bits", "bits"): _wider, ("bits", "int"): _bits_to_integer, ("int", "bits"): _integer_to_bits,
-    ("enum", "int"): _enum_to_integer,
+    ("enum", "int"): _enum_to_integer, ("time", "time"): _time_to_time, ("string", "string"): _text_to_text,
 }

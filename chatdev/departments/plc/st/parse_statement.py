@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal as OneOf
 
 from chatdev.departments.plc.st.core import Span, Value
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.syntax import (
+    Address,
     Argument,
     Assertion,
     Assignment,
@@ -14,6 +16,7 @@ from chatdev.departments.plc.st.syntax import (
     CallStatement,
     Case,
     For,
+    Foreign,
     If,
     Invocation,
     Label,
@@ -24,6 +27,7 @@ from chatdev.departments.plc.st.syntax import (
     Node,
     Step,
     Subscript,
+    Target,
     Unary,
     While,
 )
@@ -37,6 +41,8 @@ from chatdev.departments.plc.st.tokens import (
     Cursor,
     SyntaxStop,
     Token,
+    begins_member,
+    pass_region,
     read_number,
     read_string,
     read_time,
@@ -61,7 +67,7 @@ def parse_statements(cursor: Cursor) -> tuple[Step, ...]:
 def _at_end(cursor: Cursor) -> bool:
     """Whether the block goes on or ends here, also with the wrong word."""
     token = cursor.token
-    if token.kind == "end" or cursor.awaits(token.key):
+    if token.kind == "end" or cursor.awaits(token.key) or begins_member(cursor):
         return True
     if token.key not in CLOSING_WORDS | INNER_ENDS:
         return _at_boundary(cursor) or (cursor.awaits("END_CASE") and _at_label(cursor))
@@ -70,6 +76,8 @@ def _at_end(cursor: Cursor) -> bool:
 
 def _is_stray(cursor: Cursor) -> bool:
     """Whether a word that closes or continues nothing stands here, which is then reported and passed over."""
+    if pass_region(cursor):
+        return True
     if cursor.token.key not in CLOSING_WORDS | INNER_ENDS:
         return False
     cursor.findings.report("stray", cursor.token.span, found=cursor.token.key)
@@ -87,6 +95,17 @@ def _parse_statement(cursor: Cursor) -> Step | None:
         return None
     if token.kind == "assert":
         return parse_assertion(cursor)
+    if token.kind == "foreign":
+        cursor.take()
+        return Foreign("code of another language", token.span)
+    if token.key == "jmp" and cursor.ahead().kind == "name":
+        cursor.take()
+        cursor.take()
+        cursor.finish_statement("a jump")
+        cursor.findings.report("gap-jump", token.span)
+        return Foreign("a jump to a label", token.span)
+    if token.kind == "address":
+        return _parse_simple(cursor)
     if token.kind == "keyword" and cursor.ahead().key == ":=":
         cursor.take()
         cursor.findings.report("reserved-name", token.span, name=token.text)
@@ -101,21 +120,62 @@ def _parse_statement(cursor: Cursor) -> Step | None:
 def _parse_simple(cursor: Cursor) -> Step:
     """An assignment, or a call."""
     first = cursor.token.span
-    target = parse_place(cursor)
+    target = parse_place(cursor) if cursor.token.kind == "name" else _parse_address(cursor)
     sign = cursor.token
-    if sign.key == ":=" or sign.key == "=":
+    if sign.key in (":=", "="):
         if sign.key == "=":
             cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
         cursor.take()
-        value = parse_expression(cursor)
-        cursor.finish_statement("an expression")
-        return Assignment(target, value, cursor.span_from(first))
+        return Assignment(target, _parse_value(cursor), cursor.span_from(first))
+    if cursor.ahead().key == "=" and cursor.ahead().column == sign.column + len(sign.text):
+        if (word := sign.key.upper() + "=") in _SIGNS:
+            cursor.take()
+            cursor.take()
+            return Assignment(target, _parse_value(cursor), cursor.span_from(first), _SIGNS[word])
+        if sign.key in _REPEATED:
+            cursor.take()
+            cursor.take()
+            value = Binary(sign.key, target, _parse_value(cursor), sign.span)
+            return Assignment(target, value, cursor.span_from(first), "+=")
     if isinstance(target, Invocation):
         cursor.finish_statement("a call")
         return CallStatement(target, target.span)
     if sign.key == ":":
-        raise cursor.stop("colon-assigns")
+        return _parse_label(cursor, target)
     raise _report_half(cursor, target)
+
+
+def _parse_value(cursor: Cursor) -> Node:
+    """What is assigned, and the end of the statement."""
+    value = parse_expression(cursor)
+    cursor.finish_statement("an expression")
+    return value
+
+
+def _parse_label(cursor: Cursor, target: Node) -> Step:
+    """`name:`, where a jump goes to."""
+    if not isinstance(target, Name) or not _is_label(cursor):
+        raise cursor.stop("colon-assigns")
+    cursor.take()
+    cursor.findings.report("gap-jump", target.span)
+    return Foreign("a jump to a label", target.span)
+
+
+_SIGNS: dict[str, OneOf["S=", "R=", "REF="]] = {"S=": "S=", "R=": "R=", "REF=": "REF="}
+_REPEATED = ("+", "-", "*", "/")
+"""Operators that may stand before the `=` of an assignment, as in `n += 1`."""
+
+
+def _is_label(cursor: Cursor) -> bool:
+    """Whether the colon ends a label: a statement begins behind it, or nothing is left of the line."""
+    behind = cursor.ahead()
+    return behind.line > cursor.token.line or behind.key in _STATEMENTS or (
+        behind.kind == "name" and cursor.ahead(2).key in (":=", "(", ".", "["))
+
+
+def _parse_address(cursor: Cursor) -> Node:
+    token = cursor.take()
+    return Address(token.text, token.span)
 
 
 def _report_half(cursor: Cursor, target: Node) -> SyntaxStop:
@@ -247,10 +307,10 @@ def _parse_for(cursor: Cursor) -> Step | None:
     return _end_block(cursor, opener, "END_FOR", For(*head, body, opener.span) if head else None)
 
 
-def _parse_range(cursor: Cursor) -> tuple[Name, Node, Node, Node | None]:
+def _parse_range(cursor: Cursor) -> tuple[Node, Node, Node, Node | None]:
     if cursor.token.kind != "name":
         raise cursor.stop("expected", expected="the name of a variable", after="FOR")
-    variable = take_name(cursor)
+    variable = parse_place(cursor)
     if cursor.token.key == "=":
         sign = cursor.take()
         cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
@@ -301,8 +361,9 @@ def _parse_jump(cursor: Cursor) -> Step:
 
 
 def _end_block(cursor: Cursor, opener: Token, end: str, step: Step | None) -> Step | None:
+    """The `;` behind END_… is not needed."""
     if cursor.close(opener, end):
-        cursor.finish_statement("a statement")
+        cursor.accept(";")
     return step
 
 
@@ -367,7 +428,7 @@ def parse_expression(cursor: Cursor, rank: int = 0) -> Node:
 def take_name(cursor: Cursor) -> Name:
     """The name at the cursor, without the signs of a dialect."""
     token = cursor.take()
-    return Name(token.key, token.text.strip('#"'), token.span)
+    return Name(token.key, token.text.strip('#"'), token.span, token.text.startswith('"'))
 
 
 def parse_place(cursor: Cursor) -> Node:
@@ -376,16 +437,21 @@ def parse_place(cursor: Cursor) -> Node:
     for _ in range(MOST_NESTING):
         key = cursor.token.key
         if key == ".":
+            if isinstance(node, Name):
+                cursor.calls.add(node.key)
             cursor.take()
             node = _parse_member(cursor, node)
         elif key == "[":
             node = _parse_subscript(cursor, node)
         elif key == "(":
+            if isinstance(node, Name):
+                cursor.calls.add(node.key)
             with cursor.nest():
                 arguments = _parse_arguments(cursor)
             node = Invocation(node, arguments, cursor.span_from(node.span))
         elif key == "^":
-            raise cursor.stop("unsupported", what="a pointer")
+            cursor.take()
+            node = Target(node, cursor.span_from(node.span))
         else:
             return node
     raise cursor.stop("too-deep", most=MOST_NESTING)
@@ -410,6 +476,8 @@ def _parse_operand(cursor: Cursor) -> Node:
     token = cursor.token
     if token.kind == "name":
         return parse_place(cursor)
+    if token.kind == "address":
+        return _parse_address(cursor)
     if token.key == "(":
         return _parse_bracket(cursor)
     if token.key in ("NOT", "-", "+"):
@@ -437,8 +505,6 @@ def _parse_bracket(cursor: Cursor) -> Node:
 
 def _refuse_operand(cursor: Cursor) -> SyntaxStop:
     token = cursor.token
-    if token.kind == "address":
-        return cursor.stop("unsupported", what="a direct address")
     stop = cursor.stop("no-expression", reserved=token.key in KEYWORDS)
     if token.key in KEYWORDS and cursor.ahead().key in (";", ")", *_RANKS):
         cursor.take()  # a word that was meant as a name; statements do not go on so
@@ -452,11 +518,11 @@ def _names_value(token: Token) -> bool:
 
 def _read_literal(token: Token) -> tuple[str, Value]:
     if token.kind == "time":
-        return "TIME", read_time(token.text)
+        return read_time(token.text)
     if token.kind == "typed":
         return read_typed(token.text)
     if token.kind == "string":
-        return "STRING", read_string(token.text)
+        return "WSTRING" if token.text[0] in "wW" else "STRING", read_string(token.text)
     if token.kind == "keyword":
         return "BOOL", token.key == "TRUE"
     return "", read_number(token.text)
@@ -465,9 +531,7 @@ def _read_literal(token: Token) -> tuple[str, Value]:
 def _parse_member(cursor: Cursor, base: Node) -> Node:
     token = cursor.token
     if token.kind == "address":
-        key = token.text.lstrip("%").lstrip("Xx")
-        if not key.isdigit():
-            raise cursor.stop("unsupported", what="a slice of a word")
+        key = token.text.lstrip("%").lstrip("Xx").lower()
     elif token.kind in ("name", "integer", "keyword"):
         key = token.key.lower()
     else:
@@ -504,13 +568,21 @@ def _parse_arguments(cursor: Cursor) -> tuple[Argument, ...]:
 
 def _parse_argument(cursor: Cursor) -> Argument:
     first = cursor.token
-    if cursor.ahead().key == "=>" and first.kind == "name":
+    negates = first.key == "NOT" and cursor.ahead(2).key == "=>"
+    if negates:
+        cursor.take()
+        first = cursor.token
+    if cursor.ahead().key == "=>" and first.kind in ("name", "keyword"):
         cursor.take()
         cursor.take()
-        return Argument(first.key, parse_expression(cursor), True, cursor.span_from(first.span))
+        if cursor.token.key in (",", ")"):  # taken by nobody
+            return Argument(first.key.lower(), Name("", "", first.span), True, first.span)
+        return Argument(first.key.lower(), parse_expression(cursor), True, cursor.span_from(first.span), negates)
     if cursor.ahead().key == ":=" and first.kind in ("name", "keyword"):
         cursor.take()
         cursor.take()
+        if cursor.token.key in (",", ")"):  # left as it is
+            return Argument(first.key.lower(), Name("", "", first.span), False, first.span)
         return Argument(first.key.lower(), parse_expression(cursor), False, cursor.span_from(first.span))
     return Argument("", parse_expression(cursor), False, cursor.span_from(first.span))
 

@@ -3,75 +3,242 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from dataclasses import replace
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Findings, Fix
-from chatdev.departments.plc.st.parse_statement import parse_expression, parse_literal, parse_statements, take_name
+from chatdev.departments.plc.st.parse_declaration import parse_declarations, parse_type
+from chatdev.departments.plc.st.parse_statement import parse_place, parse_statements, take_name
 from chatdev.departments.plc.st.syntax import (
-    ArrayOf,
+    Assignment,
     Declaration,
-    EnumOf,
     Initials,
+    Invocation,
     Name,
     Node,
     SourceFile,
     Step,
     StructOf,
-    TypeName,
+    Task,
     TypeNode,
     Unit,
+    UnitKind,
 )
 from chatdev.departments.plc.st.tokens import (
-    BOUNDARIES,
-    KEYWORDS,
+    MEMBER_ENDS,
+    MEMBER_WORDS,
     SECTION_WORDS,
     UNIT_ENDS,
     UNIT_WORDS,
     Cursor,
     SyntaxStop,
     Token,
+    begins_member,
+    pass_region,
     split_tokens,
 )
 
-_SECTIONS: dict[str, Section] = {"VAR": "local", "VAR_STAT": "local", "VAR_INPUT": "input", "VAR_OUTPUT": "output",
-                                 "VAR_IN_OUT": "in_out", "VAR_TEMP": "temp"}
-_QUALIFIERS = ("CONSTANT", "RETAIN", "non_retain", "persistent")
-_KINDS: dict[str, Literal["function", "block", "program"]] = {
-    "FUNCTION": "function", "FUNCTION_BLOCK": "block", "PROGRAM": "program"}
-_FOREIGN_UNITS = frozenset(("class", "interface", "method", "namespace", "configuration", "resource", "action",
-                            "organization_block", "data_block", "sfc", "property"))
+_SECTIONS: dict[str, Section] = {"VAR": "local", "VAR_STAT": "local", "VAR_INST": "local", "VAR_INPUT": "input",
+                                 "VAR_OUTPUT": "output", "VAR_IN_OUT": "in_out", "VAR_TEMP": "temp"}
+_QUALIFIERS = ("CONSTANT", "RETAIN", "non_retain", "persistent", "public", "private", "protected", "internal",
+               "db_specific")
+_KINDS: dict[str, UnitKind] = {
+    "FUNCTION": "function", "FUNCTION_BLOCK": "block", "PROGRAM": "program", "interface": "interface",
+    "organization_block": "program"}
+_ACCESS = frozenset(("public", "private", "protected", "internal", "abstract", "final", "override"))
+WITHOUT_RESULT = "without result"
+"""Among the words of a function of which no type of result is written."""
+_FOREIGN_UNITS = frozenset(("class", "sfc", "var_config", "var_access"))
 _HEADER_NAMES = frozenset(("version", "title", "author", "family", "name", "know_how_protect"))
+_BEGINNINGS = UNIT_WORDS | {"VAR_GLOBAL", "interface", "configuration", "namespace", "organization_block", "data_block",
+                            "actions", *MEMBER_WORDS}
 
 
 def parse_source(source: str, findings: Findings, defines: Iterable[str] = ()) -> SourceFile:
     """All that a source declares where these names are defined. What cannot be read is reported and left out."""
-    cursor = Cursor(split_tokens(source, findings, defines=defines), findings)
-    types: list[Declaration] = []
-    variables: list[Declaration] = []
-    units: list[Unit] = []
-    while cursor.token.kind != "end":
-        key = cursor.token.key
-        try:
-            if key == "TYPE":
-                types.extend(_parse_types(cursor))
-            elif key == "VAR_GLOBAL":
-                variables.extend(_parse_section(cursor))
-            elif key in _KINDS:
-                units.append(_parse_unit(cursor))
-            elif key != ";":
-                _pass_over(cursor)
-            else:
+    reader = _Reader(Cursor(split_tokens(source, findings, defines=defines), findings))
+    reader.read()
+    cursor = reader.cursor
+    return SourceFile(reader.types, reader.variables, reader.units, cursor.broken or findings.cut, reader.tasks,
+                      frozenset(reader.namespaces))
+
+
+class _Reader:
+    """Reads a source from its begin to its end."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        self.cursor = cursor
+        self.types: list[Declaration] = []
+        self.variables: list[Declaration] = []
+        self.units: list[Unit] = []
+        self.tasks: list[Task] = []
+        self.namespaces: set[str] = set()
+        self._intervals: dict[str, Node] = {}
+        self._owner = ""
+
+    def read(self) -> None:
+        """All of it."""
+        while self.cursor.token.kind != "end":
+            try:
+                self._read_one()
+            except SyntaxStop:
+                self.cursor.skip_statement()
+
+    def _read_one(self) -> None:
+        cursor, key = self.cursor, self.cursor.token.key
+        if key == "TYPE":
+            self.types.extend(_parse_types(cursor))
+        elif key == "VAR_GLOBAL":
+            self.variables.extend(_parse_section(cursor))
+        elif key in UNIT_WORDS:
+            self.units.append(_parse_unit(cursor))
+        elif not self._read_headed(key) and not pass_config(cursor) and not pass_region(cursor):
+            if key in (";", "END_NAMESPACE", "END_ACTIONS") or cursor.token.kind == "foreign":
                 cursor.take()
-        except SyntaxStop:
-            cursor.skip_statement()
-    return SourceFile(types, variables, units, cursor.broken or findings.cut)
+            else:
+                _pass_over(cursor)
+
+    def _read_headed(self, key: str) -> bool:
+        """Whether something stands here whose first word may also be a name, which is then read."""
+        if self.cursor.ahead().kind != "name":
+            return False
+        if key in _KINDS:
+            self.units.append(_parse_unit(self.cursor))
+        elif key in MEMBER_WORDS:
+            self._read_members()
+        elif key in ("namespace", "using", "actions"):
+            self._pass_head(key)
+        elif key == "data_block":
+            self._read_data()
+        elif key in ("configuration", "resource"):
+            self._read_resource()
+        else:
+            return False
+        return True
+
+    def _pass_head(self, key: str) -> None:
+        """`NAMESPACE a.b`, `USING a.b;`; `ACTIONS name` tells whose actions follow."""
+        self.cursor.take()
+        name = _parse_dotted(self.cursor)
+        if key == "actions":
+            self._owner = name.key
+        elif key == "namespace":
+            self.namespaces.add(name.key)
+        self.cursor.accept(";")
+
+    def _read_members(self) -> None:
+        """Methods and actions that stand behind the unit that they belong to."""
+        members = _parse_member(self.cursor)
+        owner = next((one for one in reversed(self.units) if self._owner in ("", one.name.key)), None)
+        if owner is None:
+            self.cursor.findings.report("no-owner", members[0].span if members else self.cursor.token.span)
+            return
+        self.units[self.units.index(owner)] = replace(owner, members=owner.members + tuple(members))
+
+    def _read_data(self) -> None:
+        """A DATA_BLOCK: a global variable, of a structure or of a function block, and what it begins with."""
+        cursor = self.cursor
+        opener = cursor.take()
+        name = take_name(cursor)
+        _skip_header(cursor)
+        while cursor.token.key in ("non_retain", "RETAIN"):
+            cursor.take()
+        is_plain = cursor.token.key == "VAR"
+        type_ = StructOf(tuple(_parse_section(cursor)), opener.span) if is_plain else parse_type(cursor)
+        cursor.accept(";")
+        cursor.accept("BEGIN")
+        body = parse_statements(cursor)
+        _close_unit(cursor, opener)
+        values = [(one.target, Initials(one.span, one.value)) for one in body if isinstance(one, Assignment)]
+        simple = tuple((target, initials) for target, initials in values if isinstance(target, Name))
+        if len(simple) < len(values):
+            cursor.findings.report("gap-data-values", opener.span, name=name.text)
+        initial = Initials(opener.span, names=simple) if simple else None
+        self.variables.append(Declaration((name,), type_, initial, "local", opener.span))
+
+    def _read_resource(self) -> None:
+        """A CONFIGURATION or RESOURCE: its global variables, its tasks, and the programs that they run."""
+        cursor = self.cursor
+        end = f"END_{cursor.take().key.upper()}"
+        while cursor.token.kind != "end" and cursor.token.key != end:
+            key = cursor.token.key
+            if key == "resource":
+                self._read_resource()
+            elif key == "VAR_GLOBAL":
+                self.variables.extend(_parse_section(cursor))
+            elif key == "task" and cursor.ahead().kind == "name":
+                self._read_task()
+            elif key == "PROGRAM":
+                self._read_instance()
+            elif not pass_config(cursor):
+                cursor.take()
+        cursor.accept(end)
+        cursor.accept(";")
+
+    def _read_task(self) -> None:
+        """`TASK name (INTERVAL := T#20ms, PRIORITY := 1);`"""
+        cursor = self.cursor
+        cursor.take()
+        call = parse_place(cursor)
+        cursor.accept(";")
+        for argument in call.arguments if isinstance(call, Invocation) and isinstance(call.callee, Name) else ():
+            if argument.name == "interval":
+                self._intervals[call.callee.key] = argument.value  # type: ignore[union-attr]
+
+    def _read_instance(self) -> None:
+        """`PROGRAM name WITH task : Type;`"""
+        cursor = self.cursor
+        cursor.take()
+        while cursor.token.key in _QUALIFIERS:
+            cursor.take()
+        take_name(cursor)
+        task = ""
+        if cursor.accept("with"):
+            task = take_name(cursor).key
+        if cursor.accept(":"):
+            self.tasks.append(Task(_parse_dotted(cursor), self._intervals.get(task)))
+        cursor.skip_statement()
+
+
+def pass_config(cursor: Cursor) -> bool:
+    """Whether VAR_ACCESS or VAR_CONFIG stands here, which is passed over up to its END_VAR."""
+    token = cursor.token
+    if token.key not in ("var_access", "var_config"):
+        return False
+    cursor.findings.report("gap-config", token.span, name=token.key.upper())
+    while cursor.token.kind != "end" and not cursor.accept("END_VAR"):
+        cursor.take()
+    cursor.accept(";")
+    return True
+
+
+def _parse_dotted(cursor: Cursor) -> Name:
+    """The last of the names that dots divide."""
+    name = take_name(cursor)
+    while cursor.token.key == "." and cursor.ahead().kind == "name":
+        cursor.take()
+        name = take_name(cursor)
+    return name
 
 
 def _parse_types(cursor: Cursor) -> list[Declaration]:
     opener = cursor.take()
-    if cursor.ahead().key == "STRUCT":  # TYPE "Name" STRUCT … without a colon
-        found = [Declaration((take_name(cursor),), parse_type(cursor), None)]
+    while cursor.token.key in _ACCESS and cursor.ahead().kind == "name":
+        cursor.take()
+    if cursor.ahead().key == "extends":  # TYPE name EXTENDS base : STRUCT …
+        name = take_name(cursor)
+        cursor.take()
+        base = _parse_dotted(cursor)
+        cursor.expect(":", "the base of a structure")
+        type_ = parse_type(cursor)
+        if isinstance(type_, StructOf):
+            type_ = replace(type_, base=base)
+        cursor.accept(";")
+        return [Declaration((name,), type_, None), *parse_declarations(cursor, opener, "END_TYPE")]
+    if cursor.ahead().key in ("STRUCT", *_HEADER_NAMES):  # TYPE "Name" VERSION : 0.1 STRUCT … without a colon
+        name = take_name(cursor)
+        _skip_header(cursor)
+        found = [Declaration((name,), parse_type(cursor), None)]
         cursor.accept(";")
         return found + parse_declarations(cursor, opener, "END_TYPE")
     found = parse_declarations(cursor, opener, "END_TYPE")
@@ -82,33 +249,55 @@ def _parse_types(cursor: Cursor) -> list[Declaration]:
 def _parse_unit(cursor: Cursor) -> Unit:
     """From its first word to its END_…, also if that is missing."""
     broken, cursor.broken = cursor.broken, False
+    calls, cursor.calls = cursor.calls, set()
     opener = cursor.take()
+    words = _parse_access(cursor)
     name = _parse_unit_name(cursor, opener)
-    result = None
-    if cursor.accept(":"):
-        result = _parse_result(cursor)
-    elif opener.key == "FUNCTION":
-        cursor.findings.report("no-result", name.span, name=name.text)
+    base: Name | None = None
+    interfaces: list[Name] = []
+    while cursor.token.key in ("extends", "implements"):
+        is_base = cursor.take().key == "extends" and opener.key != "interface"
+        interfaces.append(_parse_dotted(cursor))
+        while cursor.accept(","):
+            interfaces.append(_parse_dotted(cursor))
+        if is_base:
+            base = interfaces.pop(0)
+    is_function = opener.key == "FUNCTION"
+    has_result = cursor.accept(":")
+    result = _parse_result(cursor) if has_result else None
     _skip_header(cursor)
-    declarations: list[Declaration] = []
-    externals: list[Declaration] = []
-    body = _parse_parts(cursor, declarations, externals)
+    parts = _Parts()
+    body = _parse_parts(cursor, parts)
+    if is_function and not has_result:
+        words |= {WITHOUT_RESULT}
     _close_unit(cursor, opener)
-    unit = Unit(_KINDS[opener.key], name, result, tuple(declarations), tuple(externals), body, cursor.broken
-                or cursor.findings.cut, opener.span)
-    cursor.broken = broken
+    unit = Unit(_KINDS[opener.key], name, result, tuple(parts.declarations), tuple(parts.externals), body, cursor.broken
+                or cursor.findings.cut, opener.span, tuple(parts.members), base, tuple(interfaces), words,
+                frozenset(cursor.calls))
+    cursor.broken, cursor.calls = broken, calls
     return unit
+
+
+def _parse_access(cursor: Cursor) -> frozenset[str]:
+    """PUBLIC, ABSTRACT and the like before a name."""
+    words = set()
+    while cursor.token.key in _ACCESS and cursor.ahead().kind in ("name", "keyword"):
+        words.add(cursor.take().key)
+    return frozenset(words)
 
 
 def _parse_unit_name(cursor: Cursor, opener: Token) -> Name:
     if cursor.token.kind != "name":
-        cursor.findings.report("expected", cursor.token.span, expected="a name", after=opener.key,
+        cursor.findings.report("expected", cursor.token.span, expected="a name", after=opener.key.upper(),
                                found=cursor.describe())
         return Name("", "", opener.span)
-    return take_name(cursor)
+    return _parse_dotted(cursor)
 
 
 def _parse_result(cursor: Cursor) -> TypeNode | None:
+    if cursor.token.key == "void":
+        cursor.take()
+        return None
     try:
         result = parse_type(cursor)
     except SyntaxStop:
@@ -119,26 +308,85 @@ def _parse_result(cursor: Cursor) -> TypeNode | None:
 
 def _skip_header(cursor: Cursor) -> None:
     """Lines such as `VERSION : 0.1`, which some dialects have."""
-    while cursor.token.key in _HEADER_NAMES and cursor.ahead().key in (":", "="):
+    while cursor.token.key in _HEADER_NAMES and (cursor.ahead().key in (":", "=")
+                                                 or cursor.token.key == "know_how_protect"):
         line = cursor.token.line
         while cursor.token.line == line and cursor.token.kind != "end":
             cursor.take()
 
 
-def _parse_parts(cursor: Cursor, declarations: list[Declaration], externals: list[Declaration]) -> tuple[Step, ...]:
+class _Parts:
+    """What stands between the head of a unit and its end."""
+
+    def __init__(self) -> None:
+        self.declarations: list[Declaration] = []
+        self.externals: list[Declaration] = []
+        self.members: list[Unit] = []
+
+
+def _parse_parts(cursor: Cursor, parts: _Parts) -> tuple[Step, ...]:
     body: list[Step] = []
     while True:
         key = cursor.token.key
-        if key in SECTION_WORDS and key != "VAR_GLOBAL":
+        if (key in SECTION_WORDS and key != "VAR_GLOBAL") or (key == "const" and cursor.ahead(2).key == ":="):
             if body:
                 cursor.findings.report("late-section", cursor.token.span, found=key)
-            (externals if key == "VAR_EXTERNAL" else declarations).extend(_parse_section(cursor))
+            (parts.externals if key == "VAR_EXTERNAL" else parts.declarations).extend(_parse_section(cursor))
+            continue
+        if begins_member(cursor):
+            parts.members.extend(_parse_member(cursor))
+            continue
+        if pass_config(cursor):
             continue
         cursor.accept("BEGIN")
         steps = parse_statements(cursor)
         body.extend(steps)
-        if cursor.token.key not in SECTION_WORDS - {"VAR_GLOBAL"}:
+        if cursor.token.key not in SECTION_WORDS - {"VAR_GLOBAL"} and not begins_member(cursor):
             return tuple(body)
+
+
+def _parse_member(cursor: Cursor) -> list[Unit]:
+    """A METHOD, an ACTION, or the accessors of a PROPERTY."""
+    broken, cursor.broken = cursor.broken, False
+    calls, cursor.calls = cursor.calls, set()
+    opener = cursor.take()
+    words = _parse_access(cursor)
+    name = _parse_dotted(cursor) if cursor.token.kind == "name" else _parse_unit_name(cursor, opener)
+    result = _parse_result(cursor) if cursor.accept(":") and opener.key != "action" else None
+    cursor.accept(";")
+    if opener.key == "property":
+        found = _parse_accessors(cursor, opener, name, result, words)
+    else:
+        parts = _Parts()
+        body = _parse_parts(cursor, parts)
+        end = f"END_{opener.key.upper().partition('_')[0]}"
+        if not cursor.accept(end) and cursor.token.key in MEMBER_ENDS:
+            raise cursor.stop("not-closed", expected=end, opener=opener.key.upper(), line=opener.line)
+        kind: UnitKind = {"method": "method", "action": "action", "property_get": "get"}.get(  # type: ignore[assignment]
+            opener.key, "set")
+        found = [Unit(kind, name, result, tuple(parts.declarations), tuple(parts.externals), body, cursor.broken,
+                      opener.span, words=words, calls=frozenset(cursor.calls))]
+    cursor.accept(";")
+    cursor.broken, cursor.calls = broken, calls
+    return found
+
+
+def _parse_accessors(cursor: Cursor, opener: Token, name: Name, result: TypeNode | None,
+                     words: frozenset[str]) -> list[Unit]:
+    """GET and SET of a PROPERTY; in an INTERFACE they have no body, and may not stand there."""
+    found: list[Unit] = []
+    while cursor.token.key in ("get", "set", *_ACCESS):
+        own = _parse_access(cursor)
+        accessor = cursor.take()
+        parts = _Parts()
+        body = _parse_parts(cursor, parts)
+        cursor.accept(f"END_{accessor.key.upper()}")
+        cursor.accept(";")
+        found.append(Unit(accessor.key, name, result, tuple(parts.declarations),  # type: ignore[arg-type]
+                          tuple(parts.externals), body, cursor.broken, opener.span, words=words | own,
+                          calls=frozenset(cursor.calls)))
+    cursor.accept("END_PROPERTY")
+    return found or [Unit("get", name, result, (), (), (), cursor.broken, opener.span, words=words | {"abstract"})]
 
 
 def _parse_section(cursor: Cursor) -> list[Declaration]:
@@ -146,18 +394,22 @@ def _parse_section(cursor: Cursor) -> list[Declaration]:
     section = _SECTIONS.get(opener.key, "local")
     while cursor.token.key in _QUALIFIERS and cursor.ahead().key not in (":", ","):
         section = "constant" if cursor.take().key == "CONSTANT" and section == "local" else section
-    found = parse_declarations(cursor, opener, "END_VAR", section)
+    is_const = opener.key == "const"
+    found = parse_declarations(cursor, opener, "END_CONST" if is_const else "END_VAR",
+                               "constant" if is_const else section)
+    if opener.key == "VAR_INST":
+        found = [replace(one, is_kept=True) for one in found]
     cursor.accept(";")
     return found
 
 
 def _close_unit(cursor: Cursor, opener: Token) -> None:
-    token, end = cursor.token, f"END_{opener.key}"
+    token, end = cursor.token, f"END_{opener.key.upper()}"
     if token.key != end:
         is_slip = token.key in UNIT_ENDS and not cursor.findings.failed  # else it may belong to another unit
         fix = Fix.instead(token.span, end) if is_slip else None
-        cursor.findings.report("not-closed", token.span, fix, expected=end, found=cursor.describe(), opener=opener.key,
-                               line=opener.line)
+        cursor.findings.report("not-closed", token.span, fix, expected=end, found=cursor.describe(),
+                               opener=opener.key.upper(), line=opener.line)
         if token.key in UNIT_WORDS or token.key == "VAR_GLOBAL":
             return
     cursor.take()
@@ -169,7 +421,7 @@ def _pass_over(cursor: Cursor) -> None:
     token = cursor.token
     found = cursor.describe()
     passed = [cursor.take()]
-    while cursor.token.kind != "end" and not (cursor.token.key in UNIT_WORDS | {"VAR_GLOBAL"}
+    while cursor.token.kind != "end" and not (cursor.token.key in _BEGINNINGS
                                               and cursor.token.line > cursor.previous.line):
         passed.append(cursor.take())
     if token.key in _FOREIGN_UNITS:
@@ -179,195 +431,3 @@ def _pass_over(cursor: Cursor) -> None:
         is_end = all(one.key == ";" or one.key.upper().startswith("END") for one in passed)
         fix = Fix.instead(cursor.span_from(token.span), "") if is_end else None  # it ends what nothing began
         cursor.findings.report("outside", token.span, fix, found=found)
-
-
-# Declarations of variables and types: names, their type, and what they begin with.
-
-
-def parse_declarations(cursor: Cursor, opener: Token, end: str, section: Section = "local") -> list[Declaration]:
-    """The declarations up to the word that ends them, which is taken.
-
-    What cannot be read is passed over up to the next `;`; its names are kept, with a type of None.
-    """
-    found: list[Declaration] = []
-    while cursor.token.kind != "end" and cursor.token.key != end and not _leaves_section(cursor):
-        names: list[Name] = []
-        try:
-            found.append(_parse_declaration(cursor, names, section))
-        except SyntaxStop:
-            cursor.broken = cursor.broken or not names
-            found.append(Declaration(tuple(names), None, None, section))
-            _skip_declaration(cursor)
-    cursor.close(opener, end)
-    return found
-
-
-def parse_type(cursor: Cursor) -> TypeNode:
-    """What stands behind the `:` of a declaration."""
-    token = cursor.token
-    if token.key == "ARRAY":
-        return _parse_array(cursor)
-    if token.key == "STRUCT":
-        opener = cursor.take()
-        with cursor.nest():
-            parts = parse_declarations(cursor, opener, "END_STRUCT")
-        return StructOf(tuple(parts), opener.span)
-    if token.key == "(":
-        return _parse_values(cursor)
-    if token.kind != "name":
-        raise cursor.stop("expected", expected="a type", after="':'")
-    name = take_name(cursor)
-    if token.key in ("pointer", "reference", "ref_to"):
-        raise cursor.stop("unsupported", what="a pointer")
-    if token.key in ("string", "wstring") and cursor.token.key in ("[", "("):
-        closer = "]" if cursor.take().key == "[" else ")"
-        parse_expression(cursor)
-        cursor.expect(closer, "the length of a string")
-    return _parse_limits(cursor, name) if cursor.token.key == "(" else TypeName(name)
-
-
-def parse_initials(cursor: Cursor) -> Initials:
-    """What stands behind the `:=` of a declaration."""
-    token = cursor.token
-    if token.key == "[":
-        return _parse_elements(cursor)
-    if token.key == "(" and cursor.ahead().kind == "name" and cursor.ahead(2).key == ":=":
-        return _parse_named(cursor)
-    if token.kind == "integer" and cursor.ahead().key == "(":
-        return Initials(token.span, parts=(_parse_element(cursor),))
-    value = parse_expression(cursor)
-    return Initials(value.span, value)
-
-
-def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> Declaration:
-    names.append(_parse_new_name(cursor))
-    while cursor.accept(","):
-        names.append(_parse_new_name(cursor))
-    if cursor.accept("AT"):
-        cursor.take()
-    if cursor.token.key == ":=" or not cursor.accept(":"):
-        code = "type-first" if cursor.token.kind == "name" else "expected"
-        raise cursor.stop(code, expected="':' and a type", after="the name of a variable")
-    type_ = parse_type(cursor)
-    if cursor.token.key == "=":
-        cursor.findings.report("equals-assigns", cursor.token.span, Fix.instead(cursor.token.span, ":="))
-    initial = None
-    if cursor.token.key in (":=", "="):
-        cursor.take()
-        initial = parse_initials(cursor)
-    if not (isinstance(type_, StructOf) and cursor.token.key != ";"):
-        cursor.finish_statement("a declaration")
-    return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span))
-
-
-def _parse_new_name(cursor: Cursor) -> Name:
-    token = cursor.token
-    if token.key in KEYWORDS and cursor.ahead().key in (":", ",", "AT"):
-        cursor.take()
-        cursor.findings.report("reserved-name", token.span, name=token.text)
-        raise SyntaxStop
-    if token.kind != "name":
-        raise cursor.stop("no-declaration")
-    return take_name(cursor)
-
-
-def _leaves_section(cursor: Cursor) -> bool:
-    """Whether something follows that is no declaration, so that the section's end is missing."""
-    token, behind = cursor.token, cursor.ahead()
-    if token.key in BOUNDARIES:
-        return behind.key not in (":", ",") or token.key.startswith("END_")
-    return token.kind == "name" and behind.key in (":=", "(", "[", ".")
-
-
-def _skip_declaration(cursor: Cursor) -> None:
-    while cursor.token.kind != "end" and not cursor.accept(";"):
-        if cursor.token.key in BOUNDARIES and cursor.ahead().key not in (":", ","):
-            return
-        cursor.take()
-
-
-def _parse_array(cursor: Cursor) -> TypeNode:
-    opener = cursor.take()
-    cursor.expect("[", "ARRAY")
-    bounds = [_parse_bounds(cursor)]
-    while cursor.accept(","):
-        bounds.append(_parse_bounds(cursor))
-    cursor.expect("]", "the bounds of an array")
-    cursor.expect("OF", "the bounds of an array")
-    with cursor.nest():
-        element = parse_type(cursor)
-    return ArrayOf(tuple(bounds), element, cursor.span_from(opener.span))
-
-
-def _parse_bounds(cursor: Cursor) -> tuple[Node, Node]:
-    low = parse_expression(cursor)
-    if not cursor.accept(".."):
-        raise cursor.stop("expected", expected="'..'", after="the lower bound")
-    return low, parse_expression(cursor)
-
-
-def _parse_values(cursor: Cursor) -> TypeNode:
-    """`(Idle, Running := 5)`, and a type behind it that says how wide it is, which is passed over."""
-    opener = cursor.take()
-    values: list[tuple[Name, Node | None]] = []
-    while True:
-        if cursor.token.kind != "name":
-            raise cursor.stop("expected", expected="the name of a value", after=f"'{cursor.previous.text}'")
-        name = take_name(cursor)
-        number = parse_expression(cursor) if cursor.accept(":=") else None
-        values.append((name, number))
-        if not cursor.accept(","):
-            break
-    cursor.expect(")", "the values of an enumeration")
-    if cursor.token.kind == "name":
-        cursor.take()
-    return EnumOf(tuple(values), cursor.span_from(opener.span))
-
-
-def _parse_limits(cursor: Cursor, name: Name) -> TypeNode:
-    """`INT (0..100)`; `INT (Idle := 0, …)` is an enumeration."""
-    if cursor.ahead().kind == "name" and cursor.ahead(2).key in (":=", ",", ")"):
-        return _parse_values(cursor)
-    cursor.take()
-    limits = _parse_bounds(cursor)
-    cursor.expect(")", "the limits of a subrange")
-    return TypeName(name, limits)
-
-
-def _parse_elements(cursor: Cursor) -> Initials:
-    opener = cursor.take()
-    parts = []
-    with cursor.nest():
-        while cursor.token.key != "]":
-            parts.append(_parse_element(cursor))
-            if not cursor.accept(","):
-                break
-    cursor.expect("]", "the values of an array")
-    return Initials(cursor.span_from(opener.span), parts=tuple(parts))
-
-
-def _parse_element(cursor: Cursor) -> tuple[Node | None, Initials]:
-    """A value, or `4(value)`, which stands for so many of them."""
-    if cursor.ahead().key != "(" or cursor.token.kind not in ("integer", "name"):
-        return None, parse_initials(cursor)
-    count = parse_literal(cursor) if cursor.token.kind == "integer" else take_name(cursor)
-    cursor.take()
-    inner = parse_initials(cursor)
-    cursor.expect(")", "the value that is repeated")
-    return count, inner
-
-
-def _parse_named(cursor: Cursor) -> Initials:
-    opener = cursor.take()
-    names = []
-    with cursor.nest():
-        while True:
-            if cursor.token.kind != "name":
-                raise cursor.stop("expected", expected="the name of a part", after=f"'{cursor.previous.text}'")
-            name = take_name(cursor)
-            cursor.expect(":=", "the name of a part")
-            names.append((name, parse_initials(cursor)))
-            if not cursor.accept(","):
-                break
-    cursor.expect(")", "the values of a structure")
-    return Initials(cursor.span_from(opener.span), names=tuple(names))

@@ -46,6 +46,8 @@ class Pragmas:
 
     def __init__(self, defines: Iterable[str] | None, findings: Findings) -> None:
         """Without `defines` no conditional pragma may stand there."""
+        self.is_foreign = False
+        """Whether the pragma read last holds code of another language."""
         self.counts = True
         """Whether the text behind the pragma read last is part of the program."""
         self._defines = frozenset(name.lower() for name in defines or ())
@@ -58,6 +60,7 @@ class Pragmas:
     def read(self, text: str, span: Span, opens_block: bool) -> bool:
         """Take one pragma, with its braces. Whether it may be passed over; `opens_block` tells that it stands where
         other languages have a block, and what is no pragma then is one."""
+        self.is_foreign = False
         head = _HEAD.match(text)
         assert head is not None
         word = head[1].lower()
@@ -66,7 +69,7 @@ class Pragmas:
             return True
         if not self.counts or word in _SILENT or word.startswith("s7_"):
             return True
-        if word not in _MACROS and opens_block:
+        if word not in _MACROS and opens_block and not text.startswith("{{"):
             return False
         self._judge(word, text[1:-1], span)
         return True
@@ -106,6 +109,7 @@ class Pragmas:
         elif word == "error":
             self.findings.report("error-pragma", span, text=text.strip()[len("error"):].strip(" '\""))
         elif _is_code(text):
+            self.is_foreign = True
             self.findings.report("foreign-code", span)
 
     def _holds(self, condition: str, span: Span) -> bool:

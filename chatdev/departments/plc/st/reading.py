@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from chatdev.departments.plc.st.core import IEC, Array, Dialect, Expression, Program, Record, Routine, Span, Type
+from chatdev.departments.plc.st.core import (
+    IEC,
+    Array,
+    Dialect,
+    Expression,
+    Program,
+    Record,
+    Routine,
+    Span,
+    Type,
+    Unknown,
+)
 from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Findings, TooManyErrors
 from chatdev.departments.plc.st.elaborate_expression import elaborate_as
-from chatdev.departments.plc.st.elaborate_unit import elaborate_source, make_program
+from chatdev.departments.plc.st.elaborate_source import elaborate_source, make_program
 from chatdev.departments.plc.st.functions import BOOL
 from chatdev.departments.plc.st.parse_statement import parse_expression
 from chatdev.departments.plc.st.parse_unit import parse_source
-from chatdev.departments.plc.st.scope import Reject, Scope, World
+from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, World
 from chatdev.departments.plc.st.tokens import Cursor, SyntaxStop, Token, split_tokens
 
 MOST_CHARACTERS = 1_000_000
@@ -31,6 +42,19 @@ class Reading:
 
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
+    contents: Mapping[str, int] = field(default_factory=dict)
+    """How many there are of each kind: functions, function blocks, programs, types, global variables."""
+
+    @property
+    def gaps(self) -> tuple[Diagnostic, ...]:
+        """What is read and has no meaning here."""
+        return tuple(one for one in self.diagnostics if one.severity == "gap")
+
+    @property
+    def summary(self) -> str:
+        """The contents in words: "3 functions, 2 types"."""
+        return ", ".join(f"{count} {name if count > 1 else name.removesuffix('s')}"
+                         for name, count in self.contents.items() if count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +65,22 @@ class Condition:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = ()
-                 ) -> Reading:
-    """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is the
-    PROGRAM, else the last function block that no other one uses. `places` are those of several files that the source
-    is joined of."""
+def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = (),
+                 needs_entry: bool = True) -> Reading:
+    """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is that
+    of the first TASK, the PROGRAM, else the last function block that no other one uses. A source of functions, types
+    and global variables has none: with `needs_entry` that is an error, else a library without a program. `places` are
+    those of several files that the source is joined of."""
     findings = Findings(places)
     program = None
+    contents: dict[str, int] = {}
     with suppress(TooManyErrors), _without_collection():
-        program = _read(source, entry, dialect, findings)
+        try:
+            program = _read(source, entry, dialect, findings, needs_entry, contents)
+        except RecursionError:
+            findings.report("too-deep", _START, most=MOST_DEPTH)
     diagnostics = findings.in_order()
-    return Reading(None if findings.failed else program, diagnostics)
+    return Reading(None if findings.failed else program, diagnostics, contents)
 
 
 def read_condition(text: str, program: Program) -> Condition:
@@ -87,7 +116,8 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings) -> Program | None:
+def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings, needs_entry: bool,
+          contents: dict[str, int]) -> Program | None:
     if len(source) > MOST_CHARACTERS * max(1, findings.files):
         findings.report("too-long", _START, found=len(source), most=MOST_CHARACTERS)
         return None
@@ -98,10 +128,15 @@ def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings) 
         findings.report("binary", _START)
         return None
     syntax = parse_source(source, findings, dialect.defines)
-    world = elaborate_source(syntax, findings, standard_blocks(dialect.name), dialect=dialect)
+    contents |= {name: sum(unit.kind == kind for unit in syntax.units) for name, kind in _CONTENTS.items()}
+    contents |= {"types": len(syntax.types), "global variables": sum(len(one.names) for one in syntax.globals)}
+    world = elaborate_source(syntax, findings, standard_blocks(dialect.name), dialect=dialect, entry=entry)
     if findings.failed:
         return None
-    return make_program(world, entry, source)
+    return make_program(world, entry, source, needs_entry)
+
+
+_CONTENTS = {"functions": "function", "function blocks": "block", "programs": "program", "interfaces": "interface"}
 
 
 def _read_condition(text: str, program: Program, findings: Findings) -> Expression:
@@ -115,7 +150,18 @@ def _read_condition(text: str, program: Program, findings: Findings) -> Expressi
     for variable in variables.values():
         _note_values(variable.type, world)
     scope = Scope(world, variables, sees_all=True)
-    return elaborate_as(node, BOOL, scope, "a condition")
+    condition = elaborate_as(node, BOOL, scope, "a condition")
+    if (unknown := _find_unknown(condition)) is not None:
+        raise scope.reject("unverified", node.span, why=unknown.why)
+    return condition
+
+
+def _find_unknown(expression: Expression) -> Unknown | None:
+    """A part of which nothing is known."""
+    if isinstance(expression, Unknown):
+        return expression
+    parts = getattr(expression, "operands", None) or [getattr(expression, "operand", None)]
+    return next((found for one in parts if one is not None and (found := _find_unknown(one))), None)
 
 
 def _drop_prefix(tokens: list[Token], prefixes: Container[str]) -> list[Token]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -19,11 +19,14 @@ from chatdev.departments.plc.st.core import (
     Routine,
     Scalar,
     Span,
+    Statement,
     Type,
+    Unknown,
     Value,
     Variable,
 )
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
+from chatdev.departments.plc.st.functions import UNKNOWN_TYPE
 
 MOST_DEPTH = 150
 """So many operators and statements may stand in each other."""
@@ -33,8 +36,21 @@ MOST_ELEMENTS = 100_000
 """Of a variable, and of all data of a routine."""
 
 
+OWN_PROGRAM = "the program that is run, by its name"
+ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", "slices of words", OWN_PROGRAM))
+"""Why it is not known where something is written."""
+OPEN_DIALECTS = ("codesys", "twincat")
+"""Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""
+OPEN = -1
+"""The upper bound of an array whose bounds are those of what it stands for (`ARRAY[*]`); its lower one is 0."""
+
+
 class Reject(Exception):
     """An expression or statement has no meaning; why is reported."""
+
+
+class UnknownValue(Exception):
+    """A value that has to be known before the program runs is not; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +59,12 @@ class Signature:
 
     name: str
     written: str
-    kind: Literal["function", "block", "program"]
+    kind: Literal["function", "block", "program", "member"]
     variables: tuple[Variable, ...]
     result: Type | None = None
     record: Record | None = None
     span: Span = NOWHERE
+    result_name: str = ""
 
     def of_section(self, *sections: str) -> tuple[Variable, ...]:
         """The variables of these sections, in their order. Every call of the routine asks, so each answer is kept."""
@@ -77,8 +94,27 @@ class World:
     globals: dict[str, Variable] = field(default_factory=dict)
     globals_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The global variables that each routine uses, also by way of the blocks that it calls."""
+    members_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The variables of its block that each member (method, action) uses, also by way of others."""
+    pointees: dict[str, Type] = field(default_factory=dict)
+    """What a pointer or reference stands for, by the name of its type."""
+    namespaces: frozenset[str] = frozenset()
+    properties: set[str] = field(default_factory=set)
+    """The names of all properties of blocks."""
+    prepare: Callable[[str], None] = lambda _name: None
+    """Read the body of a routine, so that it is known what it uses."""
+    tells_enabled: set[str] = field(default_factory=set)
+    """The routines that write an ENO which they do not declare."""
+    member_names: set[str] = field(default_factory=set)
+    specialise: Callable[[Signature, Mapping[str, Type]], str] = lambda signature, _types: signature.name
+    """The routine that takes in-outs of these types, where open arrays are among them."""
+    find_member: Callable[[str, str, str], str] = lambda _owner, _name, _kind: ""
+    """The routine that is a member of a block, found by its name and kind; "" if there is none."""
     lost: set[str] = field(default_factory=set)
     broken: bool = False
+    cycle_ms: int | None = None
+    entry: str = ""
+    """The program that will be run, or nothing where there is none."""
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
     parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
     numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)
@@ -122,7 +158,15 @@ class Scope:
     world: World
     variables: Mapping[str, Variable]
     is_standard: bool = False
-    kind: Literal["function", "block", "program"] = "program"
+    kind: Literal["function", "block", "program", "member"] = "program"
+    routine: str = ""
+    """Its name, while its body is read."""
+    owner: str = ""
+    """The block or program that the routine belongs to, or is."""
+    owned: Mapping[str, Variable] = field(default_factory=dict)
+    """For a member: the variables of its block."""
+    base: str = ""
+    """What SUPER^ means."""
     lost: frozenset[str] = frozenset()
     broken: bool = False
     loops: int = 0
@@ -133,6 +177,14 @@ class Scope:
     counters: list[str] = field(default_factory=list)
     unknown: set[str] = field(default_factory=set)
     sees_all: bool = False
+    before: list[Statement] = field(default_factory=list)
+    """What has to be done before the statement that is being read: calls of routines that change something."""
+    temporaries: list[Variable] = field(default_factory=list)
+    """The data of these calls."""
+    used_members: dict[str, Variable] = field(default_factory=dict)
+    """The variables of its block that a member uses, by the names that they have here."""
+    aliases: dict[str, Place] = field(default_factory=dict)
+    """Other places that names stand for."""
 
     def report(self, code: str, span: Span, /, **facts: object) -> None:
         """Report an error or warning."""
@@ -145,13 +197,39 @@ class Scope:
 
     def find(self, name: str) -> Variable | None:
         """The variable of this name: the routine's own, else a global one."""
-        own = self.variables.get(name)
-        if own is not None or name not in self.world.globals:
+        own = self.variables.get(name) or self.used_members.get(name)
+        if own is not None:
             return own
+        if name in self.owned:
+            return self.find_owned(name)
+        if name not in self.world.globals:
+            return None
         variable = self.world.globals[name]
         if constant_of(variable, variable.span) is None:
             self.used_globals.add(name)
         return variable
+
+    def find_owned(self, name: str) -> Variable:
+        """The variable of the block that this routine is a member of, by its name there."""
+        variable = self.owned[name]
+        inner = f"@{variable.name}"
+        if inner not in self.used_members:
+            self.used_members[inner] = replace(variable, name=inner)
+        return self.used_members[inner]
+
+    def add_temporary(self, written: str, type_: Type, initial: Value) -> Place:
+        """A place of which only this routine knows."""
+        name = f"@{len(self.temporaries) + 1}.{written.lower()}"
+        self.temporaries.append(Variable(name, type_, initial, "temp"))
+        return Place(name, (), type_)
+
+    def miss(self, name: str, span: Span) -> Unknown:
+        """What a name means that nothing has, in a source of which parts may be missing. Raises Reject where all names
+        have to be there."""
+        if not self.world.dialect.allows_missing or self.sees_all:
+            raise self.reject_unknown(name.lower(), name, span)
+        self.report("gap-missing", span, name=name)
+        return Unknown(f"'{name}', which is not there", UNKNOWN_TYPE, span)
 
     def reject_unknown(self, key: str, written: str, span: Span) -> Reject:
         """Report a name that nothing has, once in a routine, unless its declaration may just be unreadable."""
@@ -163,6 +241,19 @@ class Scope:
                         callable=key in self.world.signatures)
         self.unknown.add(key)
         return Reject()
+
+
+def is_open(type_: Type) -> bool:
+    """Whether it is an array without bounds of its own, or one of such."""
+    return isinstance(type_, Array) and (type_.high == OPEN < type_.low or is_open(type_.element))
+
+
+def is_bound(type_: Type, given: Type) -> bool:
+    """Whether a variable may stand for one of the type `given`."""
+    if isinstance(type_, Array) and isinstance(given, Array) and is_open(type_):
+        return (type_.high == OPEN or (type_.low, type_.high) == (given.low, given.high)) and is_bound(
+            type_.element, given.element)
+    return type_ == given
 
 
 def constant_of(variable: Variable, span: Span) -> Constant | None:

@@ -24,11 +24,12 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name, in lower case as `key`."""
+    """A name, in lower case as `key`; one in double quotes may be a text in some dialects."""
 
     key: str
     text: str
     span: Span
+    is_quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,22 @@ class Subscript:
 
     base: Node
     indices: tuple[Node, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`base^`: what a pointer points to; of THIS and SUPER the instance itself."""
+
+    base: Node
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`%IX0.0`: a place in the controller's memory."""
+
+    text: str
     span: Span
 
 
@@ -89,16 +106,20 @@ class Invocation:
     span: Span
 
 
-Node: TypeAlias = "Literal | Name | Member | Subscript | Unary | Binary | Invocation"
+Node: TypeAlias = "Literal | Name | Member | Subscript | Target | Address | Unary | Binary | Invocation"
 
 # statements ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
+    """With the sign `:=`; `S=` and `R=` set and reset a BOOL, `REF=` lets a reference stand for a variable, and `+=`
+    tells that the value is that of an operator which was written before the `=`."""
+
     target: Node
     value: Node
     span: Span
+    sign: OneOf[":=", "S=", "R=", "REF=", "+="] = ":="
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +156,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    variable: Name
+    variable: Node
     start: Node
     limit: Node
     step: Node | None
@@ -166,7 +187,15 @@ class Assertion:
     span: Span
 
 
-Step: TypeAlias = "Assignment | CallStatement | If | Case | For | While | Leave | Assertion"
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Something that is not run here: code of another language, a jump to a label."""
+
+    what: str
+    span: Span
+
+
+Step: TypeAlias = "Assignment | CallStatement | If | Case | For | While | Leave | Assertion | Foreign"
 
 # declarations --------------------------------------------------------------------------------------------------------
 
@@ -183,15 +212,36 @@ class Initials:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type by its name; `limits` make a subrange of it."""
+    """A type by its name, without what stands before its last dot; `limits` make a subrange of it, `length` is that of
+    a STRING."""
 
     name: Name
     limits: tuple[Node, Node] | None = None
+    length: Node | None = None
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PointerTo:
+    """`POINTER TO target`, `REFERENCE TO target`, `REF_TO target`."""
+
+    target: TypeNode
+    is_reference: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeOf:
+    """The type of a constant's value, where none is written."""
+
+    value: Node
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayOf:
-    bounds: tuple[tuple[Node, Node], ...]
+    """Bounds that are open (`*`) are None."""
+
+    bounds: tuple[tuple[Node, Node] | None, ...]
     element: TypeNode
     span: Span
 
@@ -204,11 +254,15 @@ class EnumOf:
 
 @dataclass(frozen=True, slots=True)
 class StructOf:
+    """A structure, with the parts of `base` before its own, or a UNION."""
+
     parts: tuple[Declaration, ...]
     span: Span
+    base: Name | None = None
+    is_union: bool = False
 
 
-TypeNode: TypeAlias = "TypeName | ArrayOf | EnumOf | StructOf"
+TypeNode: TypeAlias = "TypeName | ArrayOf | EnumOf | StructOf | PointerTo | TypeOf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +274,22 @@ class Declaration:
     initial: Initials | None
     section: Section = "local"
     span: Span = NOWHERE
+    edge: str = ""
+    """`r_trig` or `f_trig` of an input that is told its edges (R_EDGE, F_EDGE)."""
+    is_kept: bool = False
+    """Whether a method's variable lasts as long as the instance (VAR_INST)."""
+
+
+UnitKind: TypeAlias = OneOf["function", "block", "program", "interface", "method", "action", "get", "set"]
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A FUNCTION, FUNCTION_BLOCK or PROGRAM. It is `broken` where declarations were lost to errors."""
+    """A FUNCTION, FUNCTION_BLOCK, PROGRAM or INTERFACE, or a member of one: a METHOD, an ACTION, GET or SET of a
+    PROPERTY. It is `broken` where declarations were lost to errors. `calls` are the names that something is called or
+    entered by."""
 
-    kind: OneOf["function", "block", "program"]
+    kind: UnitKind
     name: Name
     result: TypeNode | None
     declarations: tuple[Declaration, ...]
@@ -234,6 +297,19 @@ class Unit:
     body: tuple[Step, ...]
     broken: bool
     span: Span
+    members: tuple[Unit, ...] = ()
+    base: Name | None = None
+    interfaces: tuple[Name, ...] = ()
+    words: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A program that a RESOURCE runs, and how often, where that is said."""
+
+    program: Name
+    interval: Node | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,3 +320,5 @@ class SourceFile:
     globals: Sequence[Declaration] = field(default_factory=list)
     units: Sequence[Unit] = field(default_factory=list)
     broken: bool = False
+    tasks: Sequence[Task] = field(default_factory=list)
+    namespaces: frozenset[str] = frozenset()

@@ -3,6 +3,7 @@ of literals, and a parser's place in the tokens."""
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,14 +15,18 @@ from chatdev.departments.plc.st.diagnostics import Findings, Fix
 from chatdev.departments.plc.st.pragmas import Pragmas
 
 TokenKind = Literal["name", "keyword", "integer", "based", "real", "time", "typed", "string", "address", "operator",
-                    "assert", "end"]
+                    "assert", "foreign", "end"]
 _WORDS = """
-    AND AND_THEN ARRAY AT BEGIN BY CASE CONSTANT CONTINUE DO ELSE ELSIF END_CASE END_FOR END_FUNCTION
-    END_FUNCTION_BLOCK END_IF END_PROGRAM END_REPEAT END_STRUCT END_TYPE END_VAR END_WHILE EXIT FALSE FOR FUNCTION
-    FUNCTION_BLOCK IF MOD NOT OF OR OR_ELSE PROGRAM REPEAT RETAIN RETURN STRUCT THEN TO TRUE TYPE UNTIL VAR VAR_EXTERNAL
-    VAR_GLOBAL VAR_INPUT VAR_IN_OUT VAR_OUTPUT VAR_STAT VAR_TEMP WHILE XOR
+    AND AND_THEN ARRAY AT BEGIN BY CASE CONSTANT CONTINUE DO ELSE ELSIF END_ACTION END_ACTIONS END_CASE
+    END_CONFIGURATION END_CONST END_DATA_BLOCK END_FOR END_FUNCTION END_FUNCTION_BLOCK END_GET END_IF END_INTERFACE
+    END_METHOD END_NAMESPACE END_ORGANIZATION_BLOCK END_PROGRAM END_PROPERTY END_REPEAT END_RESOURCE END_SET END_STRUCT
+    END_TYPE END_UNION END_VAR END_WHILE EXIT FALSE FOR FUNCTION FUNCTION_BLOCK IF MOD NOT OF OR OR_ELSE PROGRAM REPEAT
+    RETAIN RETURN STRUCT THEN TO TRUE TYPE UNTIL VAR VAR_EXTERNAL VAR_GLOBAL VAR_INPUT VAR_INST VAR_IN_OUT VAR_OUTPUT
+    VAR_STAT VAR_TEMP WHILE XOR
 """
 KEYWORDS = frozenset(_WORDS.split())
+_OTHER_WORDS = {"FUNCTIONBLOCK": "FUNCTION_BLOCK"}
+"""Words that CODESYS 2.3 writes for others."""
 _PATTERN = re.compile(r"""(?:
     (?P<space>\s++)
   | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]+" | \#"[^"\n]+")
@@ -33,9 +38,10 @@ _PATTERN = re.compile(r"""(?:
   | (?P<based>\d++\#\w+)
   | (?P<real>\d[\d_]*\.\d[\d_]*(?:E[-+]?\d+)? | \d[\d_]*E[-+]?\d+)
   | (?P<integer>\d[\d_]*)
-  | (?P<time>(?:T|TIME|LT|LTIME|S5T|S5TIME)\#[-+]?[\w.]+)
+  | (?P<time>(?:T|TIME|LT|LTIME|S5T|S5TIME)\#[-+]?[\w.]+ | L?D(?:ATE)?\#[\d_]+-[\d_]+-[\d_]+
+             | L?(?:TOD|TIME_OF_DAY)\#[\d_]+(?::[\d_.]+)+ | L?(?:DT|DATE_AND_TIME)\#[\d_]+(?:-[\d_]+)+(?::[\d_.]+)+)
   | (?P<typed>[^\W\d]\w*\#(?:[-+]?\d[\d_]*(?:\#\w+ | (?:\.\d[\d_]*)?(?:E[-+]?\d+)?) | [^\W\d]\w*))
-  | (?P<string>'(?:\$.|[^'$\n])*+')
+  | (?P<string>(?:W?(?:STRING|CHAR)\#)?'(?:\$.|[^'$\n])*+')
   | (?P<address>%[A-Z]*\*?\d*(?:\.\d+)*)
   | (?P<wrong>.)
 )[ \t]*+""", re.VERBOSE | re.IGNORECASE | re.DOTALL)
@@ -86,6 +92,8 @@ def split_tokens(source: str, findings: Findings, line: int = 1, column: int = 1
                     if begin < 0:
                         return [*tokens, Token("end", "", "", line, at)]
                     text, counts = source[start:begin], pragmas.counts
+                    if pragmas.is_foreign and text[:1] == "{":
+                        tokens.append(Token("foreign", "{", "{", line, at))
                 if "\n" in text:
                     line += text.count("\n")
                     line_start = start + text.rindex("\n") + 1
@@ -110,6 +118,7 @@ def _end(tokens: list[Token], first: Token) -> Token:
 
 def _name(text: str, line: int, column: int, findings: Findings) -> Token:
     upper = text.upper()
+    upper = _OTHER_WORDS.get(upper, upper)
     if upper in KEYWORDS:
         return Token("keyword", upper, text, line, column)
     if len(text) > MOST_NAME:
@@ -196,8 +205,52 @@ def read_number(text: str) -> int | float:
     return int(plain)
 
 
-def read_time(text: str) -> int:
-    """The milliseconds of `T#1m30s`, `TIME#-1.5s`, `T#1h_30m`."""
+def read_time(text: str) -> tuple[str, int]:
+    """The type and the count of `T#1m30s`, `TIME#-1.5s`, `LTIME#1us`, of a date or a time of day. A duration that is
+    no whole number of milliseconds is an LTIME."""
+    prefix, _, digits = text.upper().partition("#")
+    if prefix not in _DURATIONS:
+        return _read_moment(prefix, digits.replace("_", ""))
+    total = _read_duration(text) * 1_000_000
+    if total.denominator != 1:
+        raise BadLiteral("a duration counts in whole nanoseconds here")
+    if prefix.startswith("L") or total % 1_000_000:
+        if not -2 ** 63 <= total < 2 ** 64:
+            raise BadLiteral("an LTIME ends after 213503 days")
+        return "LTIME", int(total)
+    return "TIME", int(total) // 1_000_000
+
+
+_DURATIONS = frozenset(("T", "TIME", "LT", "LTIME", "S5T", "S5TIME"))
+_MOMENTS = {"D": "DATE", "TOD": "TIME_OF_DAY", "DT": "DATE_AND_TIME"}
+_EPOCH = datetime.date(1970, 1, 1)
+
+
+def _read_moment(prefix: str, digits: str) -> tuple[str, int]:
+    """A date in seconds from 1970 on, a time of day in milliseconds, and both in nanoseconds with an `L` before it."""
+    is_long = prefix.startswith("L")
+    name = _MOMENTS.get(prefix.removeprefix("L"), prefix.removeprefix("L"))
+    day, clock = digits, ""
+    if name != "DATE":
+        day, _, clock = digits.rpartition("-")
+    try:
+        days = (datetime.date(*map(int, day.split("-"))) - _EPOCH).days if name != "TIME_OF_DAY" else 0
+        hours, minutes, seconds = [*map(Fraction, clock.split(":") if clock else ()), *[Fraction(0)] * 3][:3]
+    except (ValueError, TypeError):
+        raise BadLiteral("a date is written D#2024-02-29, a time of day TOD#13:30:00, both DT#2024-02-29-13:30:00"
+                         ) from None
+    if not (0 <= hours < 24 and 0 <= minutes < 60 and 0 <= seconds < 60):
+        raise BadLiteral("a time of day ends at 23:59:59.999")
+    total = days * 86400 + hours * 3600 + minutes * 60 + seconds
+    if is_long:
+        return f"L{name}", int(total * 10**9)
+    if not 0 <= total < 2**32:
+        raise BadLiteral("a DATE goes from D#1970-01-01 to D#2106-02-06 here")
+    return name, int(total * 1000) if name == "TIME_OF_DAY" else int(total)
+
+
+def _read_duration(text: str) -> Fraction:
+    """Milliseconds."""
     if len(text) > 2 * MOST_DIGITS:
         raise BadLiteral(f"it has more than {2 * MOST_DIGITS} characters")
     digits = text.split("#", 1)[1].replace("_", "").lower()
@@ -213,11 +266,9 @@ def read_time(text: str) -> int:
         total, end = total + Fraction(part[1]) * last, part.end()
     if end != len(digits) or not digits:
         raise BadLiteral("a duration has numbers with units d, h, m, s, ms, as in T#1m30s or T#250ms")
-    if total.denominator != 1:
-        raise BadLiteral("a duration counts in whole milliseconds here")
-    if total >= 2 ** 31:
+    if total >= 2 ** 31 and not text.upper().startswith("L"):
         raise BadLiteral("a TIME ends at T#24d20h31m23s647ms")
-    return sign * int(total)
+    return sign * total
 
 
 def read_typed(text: str) -> tuple[str, Value]:
@@ -236,7 +287,7 @@ def read_string(text: str) -> str:
         code = match[1]
         return chr(int(code, 16)) if len(code) == 2 else _ESCAPES.get(code.upper(), code)
 
-    return re.sub(r"\$([0-9A-Fa-f]{2}|.)", undo, text[1:-1])
+    return re.sub(r"\$([0-9A-Fa-f]{2}|.)", undo, text[text.index("'") + 1:-1])
 
 
 # A parser's place in its tokens, with what every part needs to report errors and to go on after them.
@@ -246,13 +297,16 @@ MOST_NESTING = 100
 MOST_BLOCKS = 90
 """So deep may statements: Python, in which programs are run, indents 100 times at the most."""
 SECTION_WORDS = frozenset(("VAR", "VAR_INPUT", "VAR_OUTPUT", "VAR_IN_OUT", "VAR_TEMP", "VAR_STAT", "VAR_GLOBAL",
-                           "VAR_EXTERNAL"))
+                           "VAR_EXTERNAL", "VAR_INST"))
 UNIT_WORDS = frozenset(("FUNCTION", "FUNCTION_BLOCK", "PROGRAM", "TYPE"))
 STATEMENT_WORDS = frozenset(("IF", "CASE", "FOR", "WHILE", "REPEAT", "EXIT", "CONTINUE", "RETURN"))
 CLOSING_WORDS = frozenset(("END_IF", "END_CASE", "END_FOR", "END_WHILE", "END_REPEAT", "ELSE", "ELSIF", "UNTIL"))
-UNIT_ENDS = frozenset(("END_FUNCTION", "END_FUNCTION_BLOCK", "END_PROGRAM"))
-INNER_ENDS = frozenset(("END_TYPE", "END_VAR", "END_STRUCT"))
-BOUNDARIES = SECTION_WORDS | UNIT_WORDS | STATEMENT_WORDS | CLOSING_WORDS | UNIT_ENDS | INNER_ENDS
+UNIT_ENDS = frozenset(("END_FUNCTION", "END_FUNCTION_BLOCK", "END_PROGRAM", "END_INTERFACE", "END_ORGANIZATION_BLOCK",
+                       "END_DATA_BLOCK", "END_CONFIGURATION", "END_RESOURCE", "END_NAMESPACE", "END_ACTIONS"))
+MEMBER_WORDS = frozenset(("method", "property", "property_get", "property_set", "action"))
+MEMBER_ENDS = frozenset(("END_METHOD", "END_PROPERTY", "END_ACTION", "END_GET", "END_SET"))
+INNER_ENDS = frozenset(("END_TYPE", "END_VAR", "END_STRUCT", "END_UNION", "END_CONST"))
+BOUNDARIES = SECTION_WORDS | UNIT_WORDS | STATEMENT_WORDS | CLOSING_WORDS | UNIT_ENDS | MEMBER_ENDS | INNER_ENDS
 """Words that only begin or end something: after an error the reading goes on there."""
 
 
@@ -269,6 +323,8 @@ class Cursor:
         """Whether operators of other languages may stand for those of Structured Text, as in properties."""
         self.broken = False
         """Whether a declaration was lost to an error, so that names may be missing."""
+        self.calls: set[str] = set()
+        """The names that something is called by."""
         self._tokens = tokens
         self._index = 0
         self._depth = 0
@@ -397,3 +453,21 @@ class Cursor:
                 return False
             self.take()
         return True
+
+
+def begins_member(cursor: Cursor) -> bool:
+    """Whether a METHOD, PROPERTY or ACTION begins here: two names in a row are no statement."""
+    return cursor.token.key in MEMBER_WORDS and cursor.ahead().kind == "name" and cursor.ahead().key != "ref" \
+        and cursor.ahead().line == cursor.token.line
+
+
+_BEHIND_NAMES = (":=", "(", ".", "[", ":", ",", "AT", "=", "^")
+
+
+def pass_region(cursor: Cursor) -> bool:
+    """Whether `REGION name` or `END_REGION name` stands here, which divides nothing and is passed over."""
+    token = cursor.token
+    is_head = token.key in ("region", "end_region") and cursor.ahead().key not in _BEHIND_NAMES
+    while is_head and cursor.token.line == token.line and cursor.token.kind != "end":
+        cursor.take()
+    return is_head

@@ -12,16 +12,18 @@ from hypothesis import strategies as st
 
 from chatdev.departments.plc.proof.terms import STANDARD, Inexpressible, convert, fold, lift, operate, overflows, power
 from chatdev.departments.plc.st.core import Scalar
-from chatdev.departments.plc.st.functions import BOOL, DINT, FUNCTIONS, INT, LREAL, REAL, SCALARS
+from chatdev.departments.plc.st.functions import BOOL, DINT, FUNCTIONS, INT, LREAL, REAL, SCALARS, STRING
 
 SINT, WORD, UINT = SCALARS["sint"], SCALARS["word"], SCALARS["uint"]
-FIXED = {"BOOL": BOOL, "DINT": DINT}
-OF_KIND = {"int": SINT, "bits": WORD, "real": REAL, "time": SCALARS["time"], "bool": BOOL}
+FIXED = {"BOOL": BOOL, "DINT": DINT, "INT": INT, "STRING": STRING}
+OF_KIND = {"int": SINT, "bits": WORD, "real": REAL, "time": SCALARS["time"], "bool": BOOL, "string": STRING}
 
 
 def a_value(scalar: Scalar) -> st.SearchStrategy[object]:
     if scalar.kind == "bool":
         return st.booleans()
+    if scalar.kind == "string":
+        return st.text("ab1", max_size=5)
     if scalar.kind == "real":
         return st.one_of(st.floats(width=scalar.bits), st.integers(-40, 40).map(lambda half: half / 2))  # type: ignore[arg-type]
     low, high = (-(1 << scalar.bits - 1), (1 << scalar.bits - 1) - 1) if scalar.signed else (0, (1 << scalar.bits) - 1)

@@ -72,8 +72,9 @@ def test_the_first_fault_of_a_statement_ends_the_scan(tmp_path: Path) -> None:
 
 
 def test_every_standard_function_is_said_in_c() -> None:
-    assert FUNCTION_TEXTS.keys() == STANDARD.keys()
-    assert not [name for name in STANDARD if f"{name}(" not in FUNCTIONS]
+    of_numbers = {name for name in STANDARD if STANDARD[name].kinds != ("string",) and name[0] != "@"}
+    assert FUNCTION_TEXTS.keys() == of_numbers
+    assert not [name for name in of_numbers if f"{name}(" not in FUNCTIONS]
 
 
 def test_texts_of_an_author_do_not_leave_their_string() -> None:

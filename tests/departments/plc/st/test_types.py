@@ -75,7 +75,7 @@ def test_a_number_takes_the_type_that_is_needed(body: str, name: str, expected: 
 
 @pytest.mark.parametrize(("body", "codes"), [
     ("i := raw * 2.5;", "type-mismatch"), ("r := d * 2.5;", "risky-conversion"), ("r := r * d;", "risky-conversion"),
-    ("b := ul < i;", "wrong-operands"), ("d := w + w;", "wrong-operands"), ("d := w + 1;", "wrong-operands"),
+    ("b := ul < i;", "wrong-operands"), ("d := w + w;", "bits-arithmetic"), ("d := w + 1;", "bits-arithmetic"),
     ("u := SEL(b, 0, -1);", "out-of-range"), ("r := SEL(b, 0.0, 1E39);", "out-of-range"),
     ("w := w AND i;", "wrong-operands"),
     ("FOR i := 0 TO BIG DO ; END_FOR;", "out-of-range"), ("FOR i := 0 TO d DO ; END_FOR;", "type-mismatch"),
