@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, machine, markdown_table, marks
 from chatdev.departments.plc.project import ENDINGS, check_project, read_project
@@ -39,7 +39,7 @@ class Repository:
     commit: str
     half: str
     ways: Sequence[str]
-    dialect: str
+    dialect: Literal["iec", "codesys", "twincat", "siemens"]
     endings: Sequence[str] = ENDINGS
     under: str = ""
 
@@ -85,7 +85,7 @@ def measure(one: Repository, source: Path) -> Iterator[dict[str, Any]]:
         files = list(_extract(git, commit, one, Path(folder)))
         for way in one.ways:
             yield {"repository": one.name, "commit": commit, "half": one.half, "way": way,
-                   **_read(way, Path(folder), files, Dialect(one.dialect))}
+                   **_read(way, Path(folder), files, one.dialect)}
 
 
 def _clone(one: Repository, source: Path) -> Path:
@@ -117,12 +117,14 @@ def _extract(git: Path, commit: str, one: Repository, folder: Path) -> Iterator[
             yield path
 
 
-def _read(way: str, folder: Path, files: Sequence[Path], dialect: Dialect) -> dict[str, Any]:
+def _read(way: str, folder: Path, files: Sequence[Path], dialect: str) -> dict[str, Any]:
     counts, codes, slowest = Counter[str](), Counter[str](), 0.0
     for paths in _programs(way, folder, files):
         began = time.process_time()
         try:
-            checks = check_project(read_project(paths), dialect=dialect)
+            project = read_project(paths)
+            checks = check_project(project, dialect=Dialect(
+                dialect, allows_missing=True, stubs=tuple(project.graphical)))  # type: ignore[arg-type]  # one of four
         except ConfigError:
             continue  # nothing of a program is there
         slowest = max(slowest, time.process_time() - began)

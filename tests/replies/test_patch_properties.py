@@ -16,7 +16,7 @@ PATH = "data/a.txt"
 LINES = ["a", "b", "  a", "    b", "", "x = 1", "def f():", "-- c", "++ d", "}", "```", "# e", " ", "@@ f", "*** g"]
 lines = st.sampled_from(LINES) | st.text("ab {}", max_size=4)
 unlike = st.lists(st.text("abcdefgh", min_size=3, max_size=9), min_size=3, max_size=40, unique=True)
-many = settings(max_examples=2 * settings.default.max_examples)
+many = settings(max_examples=2 * (settings.default or settings()).max_examples)
 
 
 @st.composite

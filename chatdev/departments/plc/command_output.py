@@ -161,6 +161,7 @@ def read_noting(file: Path, what: str) -> str:
 # What the commands take.
 
 Command = Callable[..., Any]
+ChooseDialect = Callable[["SourceProject"], "Dialect"]
 
 entry_option = click.option("--entry", metavar="NAME",
                             help="The PROGRAM or FUNCTION_BLOCK that runs in every scan. [default: the PROGRAM, else "
@@ -197,19 +198,25 @@ def _read_defines(_context: click.Context, _option: click.Parameter, names: tupl
 
 
 def dialect_options(command: Command) -> Command:
-    """Add what is chosen of the language, as `dialect`."""
+    """Add what is chosen of the language, as `choose`: the dialect of a program, by what its files are where the user
+    does not say it."""
     @wraps(command)
     def collect(*, kind: Any, mod_zero: Any, defines: tuple[str, ...], allows_missing: bool, **given: Any) -> Any:
         from chatdev.departments.plc.st.core import Dialect
 
-        return command(dialect=Dialect(kind, mod_zero, defines, allows_missing), **given)
+        def choose(project: SourceProject) -> Dialect:
+            stubs = tuple(name.lower() for name in project.graphical)
+            return Dialect(kind or project.dialect, mod_zero, defines, allows_missing, stubs=stubs)
+
+        return command(choose=choose, **given)
 
     extended: Command = collect
     for add in (
         click.option("--mod-zero", type=click.Choice(["fault", "zero"]), default="fault", show_default=True,
                      help="What x MOD 0 is: a run-time fault, or 0 as in IEC 61131-3."),
-        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys", "twincat", "siemens"]), default="iec",
-                     show_default=True, help="Whose language it is; docs/plc.md tells what differs."),
+        click.option("--dialect", "kind", type=click.Choice(["iec", "codesys", "twincat", "siemens"]),
+                     help="Whose language it is; docs/plc.md tells what differs. [default: twincat for its objects, "
+                          "siemens for .scl, codesys for .EXP, else iec]"),
         click.option("--allow-missing", "allows_missing", is_flag=True,
                      help="Take names of libraries that are not there for stubs, of which nothing is known."),
         click.option("--define", "defines", multiple=True, metavar="NAME", callback=_read_defines,
@@ -229,7 +236,7 @@ def form_options(command: Command) -> Command:
 
 
 def proof_options(command: Command) -> Command:
-    """Add PATH and what a proof takes, as `paths`, `libraries`, `properties`, `entry`, `options` and `dialect`."""
+    """Add PATH and what a proof takes, as `paths`, `libraries`, `properties`, `entry`, `options` and `choose`."""
     @wraps(command)
     def collect(*, seconds: float, most_k: int, cycle_ms: int | None, overflow: bool, most_turns: int,
                 **given: Any) -> Any:

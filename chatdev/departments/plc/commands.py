@@ -40,6 +40,7 @@ from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
+    from chatdev.departments.plc.command_output import ChooseDialect
     from chatdev.departments.plc.project import SourceProject
     from chatdev.departments.plc.source_check import ProofOptions, SourceCheck, SourceProof
     from chatdev.departments.plc.source_file import SourceText
@@ -73,13 +74,14 @@ def command() -> None:
 @form_options
 @report_outcome
 def check(paths: tuple[Path, ...], libraries: tuple[Path, ...], each: bool,  # noqa: PLR0913 - options of a command
-          entry: str | None, compilers: tuple[str, ...], mends: bool, dialect: Dialect, form: str) -> int:
+          entry: str | None, compilers: tuple[str, ...], mends: bool, choose: ChooseDialect, form: str) -> int:
     """Say what is wrong in each PATH, as `file:line:column: error: …`. Several files, a folder, or a project of
     TwinCAT (.plcproj) are one program. Exits with 1 if there are errors (warnings are none), with 2 if a file cannot
     be read; the others are checked all the same."""
     from chatdev.departments.plc.project import read_project
 
     project = read_project(paths, libraries)
+    dialect = choose(project)
     if mends:
         for file, source in project.plain_files():
             _mend(file, source, entry, dialect)
@@ -185,7 +187,7 @@ def _show_checks(checks: Mapping[Path, SourceCheck], each: bool) -> None:
 @json_option
 @report_outcome
 def run(paths: tuple[Path, ...], libraries: tuple[Path, ...], inputs: Path | None,  # noqa: PLR0913 - options
-        cycles: int | None, cycle_ms: int | None, entry: str | None, dialect: Dialect, form: str, **written: Any
+        cycles: int | None, cycle_ms: int | None, entry: str | None, choose: ChooseDialect, form: str, **written: Any
         ) -> int:
     """Run the program in PATH scan by scan. Exits with 1 after a run-time fault, an `//#ASSERT` that does not hold, or
     a value that is not as expected."""
@@ -194,6 +196,7 @@ def run(paths: tuple[Path, ...], libraries: tuple[Path, ...], inputs: Path | Non
     out, plot, signals = written["out"], written["plot"], written["signals"]
     picture = _picture_form(plot)
     project = read_files(paths, libraries)
+    dialect = choose(project)
     tell_notes(project)
     seen = _simulate(project, entry, inputs, dialect, cycle_ms=cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS,
                      cycles=cycles, most_turns=written["most_turns"])
@@ -273,13 +276,14 @@ def _draw(seen: SourceRun, plot: Path, form: str, signals: str | None) -> None:
 @json_option
 @report_outcome
 def test(paths: tuple[Path, ...], libraries: tuple[Path, ...], tables: tuple[Path, ...],  # noqa: PLR0913 - options
-         cycle_ms: int | None, most_turns: int, entry: str | None, junit: Path | None, dialect: Dialect, form: str
+         cycle_ms: int | None, most_turns: int, entry: str | None, junit: Path | None, choose: ChooseDialect, form: str
          ) -> int:
     """Run the tests of the program in PATH: its TEST blocks, and each table. Exits with 1 if one fails, with 2 if one
     cannot be run, or there is none."""
     from chatdev.departments.plc.unit_tests import blocks_of, junit_report, run_block, run_table
 
     project = read_files(paths, libraries)
+    dialect = choose(project)
     tell_notes(project)
     cycle = cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS
     results = [run_block(block, number, project, dialect, most_turns)
@@ -314,13 +318,13 @@ def _show_tests(results: Sequence[UnitTestResult]) -> None:
               help="A file of PLCopen XML, or a folder for TwinCAT's objects (.TcPOU, .TcDUT, .TcGVL).")
 @dialect_options
 @report_outcome
-def export(paths: tuple[Path, ...], out: Path, dialect: Dialect) -> int:
+def export(paths: tuple[Path, ...], out: Path, choose: ChooseDialect) -> int:
     """Write the program in PATH for other engineering tools. It is checked first; exits with 1 if it has errors."""
     from chatdev.departments.plc.export import NotWritable, write_plcopen, write_twincat
     from chatdev.departments.plc.project import check_project
 
     project = read_files(paths)
-    checks = check_project(project, project.entry or None, dialect)
+    checks = check_project(project, project.entry or None, choose(project))
     if any(one.errors for one in checks.values()):
         _show_checks(checks, each=False)
         return 1
@@ -408,8 +412,8 @@ def explain(paths: tuple[Path, ...], libraries: tuple[Path, ...], number: int | 
     return _status(proof)
 
 
-def _prove(project: SourceProject, properties: Path | None, entry: str | None, options: ProofOptions, dialect: Dialect
-           ) -> SourceProof:
+def _prove(project: SourceProject, properties: Path | None, entry: str | None, options: ProofOptions,
+           choose: ChooseDialect) -> SourceProof:
     from chatdev.departments.plc.source_check import WrongProperties, prove_source
 
     asked = read_noting(properties, "--properties") if properties else ""
@@ -418,7 +422,8 @@ def _prove(project: SourceProject, properties: Path | None, entry: str | None, o
     if options.cycle_ms is None and project.cycle_ms:
         options = replace(options, cycle_ms=project.cycle_ms)
     try:
-        proof = prove_source(project.text, entry or project.entry or None, asked, options, dialect, project.places)
+        proof = prove_source(project.text, entry or project.entry or None, asked, options, choose(project),
+                             project.places)
     except WrongProperties as error:
         raise ConfigError("\n".join(f"{properties}: {line}" for line in str(error).splitlines())) from None
     refuse_entry([proof.check])

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
+from typing import Literal
 
 from chatdev.departments.plc.containers import (
     MOST_BYTES,
@@ -31,6 +32,8 @@ from chatdev.plain_file import read_named
 ENDINGS = (".st", ".iecst", ".exp", ".scl", ".tcpou", ".tcdut", ".tcgvl", ".tcio", ".tctto", ".xml")
 """Of the files that a folder is searched for; an .xml only where it is PLCopen's."""
 _PROJECT_ENDING = ".plcproj"
+_DIALECTS: dict[Literal["iec", "codesys", "twincat", "siemens"], tuple[str, ...]] = {
+    "twincat": (".tcpou", ".tcdut", ".tcgvl", ".tcio"), "siemens": (".scl",), "codesys": (".exp",)}
 _COMPILED = (".tcpou", ".tcdut", ".tcgvl", ".tcio", ".tctto")
 MOST_FILES = 20_000
 MOST_TEXT = 40_000_000
@@ -85,6 +88,12 @@ class SourceProject:
         """What of the text stands in which file; nothing where its lines are those of one file."""
         return () if self.is_plain else tuple(FilePlace(start, str(file), piece.line) for start, (file, piece)
                                               in zip(self._starts, self._pieces, strict=True))
+
+    @property
+    def dialect(self) -> Literal["iec", "codesys", "twincat", "siemens"]:
+        """Whose language it is, by the endings of its files."""
+        endings = {file.suffix.lower() for file in self.files if file in self.own}
+        return next((name for name, written in _DIALECTS.items() if endings & {*written}), "iec")
 
     @property
     def has_tests(self) -> bool:
