@@ -133,7 +133,7 @@ def run_units(folder: Path) -> dict[str, Any]:
         model = replace(reference.diagram, settings={"StopTime": f"{stop}", "RelTol": "1e-6",
                                                      "MaxStep": f"{stop / 1000}"})
         try:
-            whole = simulate(model)
+            unit, whole = Unit(model), simulate(model)
         except (ModelFault, SimulationFailed) as error:
             rows[name] = {"refused": str(error)[:60]}
             continue
@@ -145,7 +145,7 @@ def run_units(folder: Path) -> dict[str, Any]:
             found = fmpy.simulate_fmu(str(path), output_interval=stop / 100)
             scales = numpy.abs(whole.values).max(axis=0) + 1e-9
             deviation = max(abs(found[output][-1] - whole.values[-1][column]) / scales[column]
-                            for output, column in Unit(model).columns.items())
+                            for output, column in unit.columns.items())
             rows[name][version] = {"deviation": float(deviation), "faults": len(validate_fmu(str(path))),
                                    "seconds": time.monotonic() - begin}
     return rows
