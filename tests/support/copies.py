@@ -82,13 +82,20 @@ class Terminal(pexpect.spawn):  # type: ignore[type-arg]  # it takes no argument
 
     def _spawnpty(self, args: list[bytes], env: dict[str, str], dimensions: tuple[int, int],
                   **options: Any) -> ptyprocess.PtyProcess:
+        if not (_can_copy() and _starts_alike(env)):  # a start of Python has to take the terminal for its own
+            own: Any = super()
+            process: ptyprocess.PtyProcess = own._spawnpty(args, env=env, dimensions=dimensions, **options)
+            return process
         ours, theirs = pty.openpty()
         termios.tcsetwinsize(ours, dimensions)
-        process = start_module(*map(os.fsdecode, args[2:]), env=env, stdin=theirs, stdout=theirs, stderr=theirs,
-                               start_new_session=True)
+        copy = start_module(*map(os.fsdecode, args[2:]), env=env, stdin=theirs, stdout=theirs, stderr=theirs,
+                            start_new_session=True)
         os.close(theirs)
-        process.returncode = 0  # it is waited for by its number
-        return ptyprocess.PtyProcess(process.pid, ours)
+        copy.returncode = 0  # it is waited for by its number
+        return ptyprocess.PtyProcess(copy.pid, ours)
+
+
+_OF_NO_WEIGHT = ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONBREAKPOINT")  # Ray sets the last
 
 
 def _starts_alike(environment: Mapping[str, str]) -> bool:
@@ -98,7 +105,7 @@ def _starts_alike(environment: Mapping[str, str]) -> bool:
 
 def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LC_", "LANG"))
-            and name not in ("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")}
+            and name not in _OF_NO_WEIGHT}
 
 
 _BEGUN_WITH = _of_python(os.environ)

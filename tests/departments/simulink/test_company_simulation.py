@@ -130,12 +130,12 @@ def test_what_the_builder_left_out_goes_to_the_builder(chat_server: ChatServer, 
 
 def test_a_simulation_without_an_end_is_ended_and_named(
         chat_server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(experiment, "SECONDS", 1.0)
-    office = Office(COUNT, spoil=set_value("Delay", SampleTime="1e-9"))
+    monkeypatch.setattr(experiment, "SECONDS", 0.004)
+    office = Office(COUNT, spoil=set_value("Delay", SampleTime="6e-7"))
     run = simulate_company(chat_server, tmp_path, office)
     assert run.success, run.reason
-    assert re.search(r"simulation, error: blocks? .*Delay.*: it does not get on: 1 s of a processor have brought it to "
-                     r".* of 10 s by steps of 1e-09 s", said(chat_server, "locate_fault"))
+    assert re.search(r"simulation, error: blocks? .*Delay.*: it does not get on: 0.004 s of a processor have brought "
+                     r"it to .* of 10 s by steps of 6e-07 s", said(chat_server, "locate_fault"))
 
 
 def test_who_never_mends_it_makes_no_success(chat_server: ChatServer, tmp_path: Path) -> None:
