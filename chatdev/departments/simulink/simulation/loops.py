@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import networkx
 import numpy
@@ -30,10 +31,11 @@ class Group:
 def sort_nodes(nodes: Sequence[Node], reads: Mapping[str, set[str]]) -> Iterator[Group]:
     """The nodes by direct feed-through; those of one rate one behind the other where that is possible. What is equal
     keeps its order."""
-    graph = _dependencies(nodes, reads)
-    parts = networkx.condensation(graph)
-    members = {part: sorted(parts.nodes[part]["members"]) for part in parts}
-    waits = dict(parts.in_degree())
+    before = _dependencies(nodes, reads)
+    graph, members, followers = _parts(before)
+    waits = dict.fromkeys(members, 0)
+    for after in (after for all_after in followers.values() for after in all_after):
+        waits[after] += 1
     numbers: dict[Rate, int] = {}
     rates = [numbers.setdefault(node.rate, len(numbers)) for node in nodes]
     ready: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -42,7 +44,7 @@ def sort_nodes(nodes: Sequence[Node], reads: Mapping[str, set[str]]) -> Iterator
         first = members[part][0]
         heapq.heappush(ready[rates[first]], (first, part))
 
-    for part in parts:
+    for part in members:
         if not waits[part]:
             push(part)
     rate = None
@@ -51,20 +53,37 @@ def sort_nodes(nodes: Sequence[Node], reads: Mapping[str, set[str]]) -> Iterator
             rate = min((key for key in ready if ready[key]), key=lambda key: ready[key][0])
         part = heapq.heappop(ready[rate])[1]
         yield _group(members[part], graph, nodes)
-        for after in parts.successors(part):
+        for after in followers[part]:
             waits[after] -= 1
             if not waits[after]:
                 push(after)
 
 
-def _dependencies(nodes: Sequence[Node], reads: Mapping[str, set[str]]) -> networkx.DiGraph:
-    """Which node, by its number, must be known before which."""
+def _dependencies(nodes: Sequence[Node], reads: Mapping[str, set[str]]) -> dict[int, list[int]]:
+    """Which nodes, by their numbers, must be known before each."""
     by_target = {node.target: number for number, node in enumerate(nodes)}
+    return {number: [by_target[name] for name in reads[node.target] & by_target.keys()]
+            for number, node in enumerate(nodes)}
+
+
+def _parts(before: Mapping[int, Sequence[int]]
+           ) -> tuple[networkx.DiGraph, dict[int, list[int]], Mapping[int, Sequence[int]]]:
+    """The graph (empty where there is no loop), the members of each part of it that is computed at once, and the parts
+    behind each. Without loops, which is the rule, each node is a part, and no graph is needed."""
     graph = networkx.DiGraph()
-    graph.add_nodes_from(range(len(nodes)))
-    for number, node in enumerate(nodes):
-        graph.add_edges_from((by_target[name], number) for name in reads[node.target] & by_target.keys())
-    return graph
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError:
+        graph.add_nodes_from(before)
+        graph.add_edges_from((one, number) for number, all_before in before.items() for one in all_before)
+        parts = networkx.condensation(graph)
+        return graph, {part: sorted(parts.nodes[part]["members"]) for part in parts}, {
+            part: [*parts.successors(part)] for part in parts}
+    followers: dict[int, list[int]] = {number: [] for number in before}
+    for number, all_before in before.items():
+        for one in all_before:
+            followers[one].append(number)
+    return graph, {number: [number] for number in before}, followers
 
 
 def _group(part: list[int], graph: networkx.DiGraph, nodes: Sequence[Node]) -> Group:

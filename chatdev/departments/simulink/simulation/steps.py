@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType
 from typing import Any, Protocol
 
 import numpy
@@ -99,6 +101,10 @@ Step = Callable[[float, State, State, float], tuple[State, State]]
 """From time, state, its slope and a length to the end and the slopes of all stages, one behind the other."""
 
 
+Errors = Callable[[State, State, State, float], tuple[float, ...]]
+"""From both ends of a step, its slopes and a floor to the states' errors, as parts of their size and of the length."""
+
+
 class RungeKutta:
     """Explicit steps. With an error estimate their length follows the tolerances (norm: the greatest element), else it
     is as long as allowed."""
@@ -106,7 +112,9 @@ class RungeKutta:
     def __init__(self, slope: Slope, tableau: Tableau, relative: float, absolute: float, blocks: Sequence[str]) -> None:
         self._slope, self._blocks, self._method = slope, blocks, tableau
         self._relative, self._floor = relative, absolute / relative
-        self._step = (_written_step if len(blocks) <= _MOST_WRITTEN else _array_step)(tableau, slope, len(blocks))
+        is_few = len(blocks) <= _MOST_WRITTEN
+        self._step = (_written_step if is_few else _array_step)(tableau, slope, len(blocks))
+        self._errors = (_written_errors if is_few else _array_errors)(tableau, len(blocks))
         self._length = 0.0
         self._start: tuple[float, State, State, float] = (0.0, (), (), 0.0)
         self._end: State = ()
@@ -152,19 +160,13 @@ class RungeKutta:
 
     def _ratio(self, start: State, end: State, length: float) -> tuple[float, int]:
         """The error against what is allowed, and the state that has it."""
-        worst, ratio, count, floor = 0, 0.0, len(start), self._floor
-        weights = [(at * count, weight) for at, weight in enumerate(self._method.error) if weight]
-        slopes = self._slopes
-        for number, (before, after) in enumerate(zip(start, end, strict=True)):
-            error = 0.0
-            for at, weight in weights:
-                error += weight * slopes[at + number]
-            error = abs(error) / max(abs(before), abs(after), floor)
-            if not error <= ratio:
-                worst, ratio = number, error
-                if not math.isfinite(ratio):
-                    return math.inf, worst
-        return length * ratio / self._relative, worst
+        errors = self._errors(start, end, self._slopes, self._floor)
+        if not math.isfinite(sum(errors)):
+            for number, error in enumerate(errors):
+                if not math.isfinite(error):
+                    return math.inf, number
+        ratio = max(errors)
+        return length * ratio / self._relative, errors.index(ratio)
 
     def at(self, share: float) -> State:
         """By a step of that part of the length."""
@@ -182,6 +184,13 @@ class RungeKutta:
 
 def _written_step(tableau: Tableau, slope: Slope, count: int) -> Step:
     """A step whose sums are written out: of few states, that is ten times as fast as arrays."""
+    names: dict[str, Any] = {"slope": slope}
+    exec(_step_code(tableau, count), names)  # of counted names and the tableau's numbers
+    return names["step"]  # type: ignore[no-any-return]  # as it is written there
+
+
+@lru_cache(256)
+def _step_code(tableau: Tableau, count: int) -> CodeType:
     def row(letter: str, number: int | str = "") -> str:
         return "".join(f"{letter}{number}_{at}, " for at in range(count))
 
@@ -195,9 +204,29 @@ def _written_step(tableau: Tableau, slope: Slope, count: int) -> Step:
               for stage, weights in enumerate(tableau.stages) if stage]
     slopes = "".join(row("k", stage) for stage in range(len(tableau.times)))
     lines.append(f"    return ({sums(tableau.weights)}), ({slopes})")
-    names: dict[str, Any] = {"slope": slope}
-    exec("\n".join(lines), names)  # of counted names and the tableau's numbers
-    return names["step"]  # type: ignore[no-any-return]  # as it is written above
+    return compile("\n".join(lines), "step", "exec")
+
+
+@lru_cache(256)
+def _written_errors(tableau: Tableau, count: int) -> Errors:
+    """The sums of the error's estimate, written out."""
+    used = [(stage * count, weight) for stage, weight in enumerate(tableau.error) if weight]
+    terms = "".join(f"abs({' + '.join(f'{weight!r} * k[{at + number}]' for at, weight in used)}) "
+                    f"/ max(abs(x[{number}]), abs(y[{number}]), floor), " for number in range(count))
+    names: dict[str, Any] = {}
+    exec(f"def errors(x, y, k, floor):\n    return ({terms})" if used else "errors = None", names)
+    return names["errors"]  # type: ignore[no-any-return]  # of counted places and the tableau's numbers
+
+
+@lru_cache(256)
+def _array_errors(tableau: Tableau, count: int) -> Errors:
+    weights = numpy.array(tableau.error)
+
+    def errors(start: State, end: State, slopes: State, floor: float) -> tuple[float, ...]:
+        sums = numpy.abs(weights @ numpy.array(slopes).reshape(len(weights), count))
+        sizes = numpy.maximum(numpy.maximum(numpy.abs(numpy.array(start)), numpy.abs(numpy.array(end))), floor)
+        return tuple((sums / sizes).tolist())
+    return errors
 
 
 def _array_step(tableau: Tableau, slope: Slope, count: int) -> Step:
