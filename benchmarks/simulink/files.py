@@ -11,7 +11,7 @@ is new, a parameter, a wire), and what comes back is what was asked for. *Foreig
 
 *Public files*: every different file below studies/public_models/{open,unseen}/OWNER+NAME@COMMIT is read, checked, drawn
 and simulated (300 s each); only counts are kept. Where the folder is missing, the counts that were kept stay. Those of
-`unseen` were read once, when all was done.
+`unseen` were read once.
 
 Writes benchmarks/results/simulink_files.json.
 """
