@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from chatdev.cli.junit import JunitCase, junit_text
 from chatdev.departments.plc.containers import Piece
 from chatdev.departments.plc.project import SourceProject
 from chatdev.departments.plc.simulation.trace import CYCLE, WrongTrace
@@ -242,29 +243,7 @@ def _insert(text: str, start: Piece, whole: str, at: int) -> Piece:
     return Piece(text, line, column, made=True)
 
 
-# JUnit, which CI servers read.
-
-
 def junit_report(results: Sequence[UnitTestResult], suite: str) -> str:
     """The results as JUnit's XML."""
-    from xml.etree import ElementTree
-
-    root = ElementTree.Element("testsuites")
-    failures, errors = sum(bool(one.failures) for one in results), sum(bool(one.error) for one in results)
-    of_suite = ElementTree.SubElement(root, "testsuite", name=suite, tests=str(len(results)), failures=str(failures),
-                                      errors=str(errors))
-    for one in results:
-        case = ElementTree.SubElement(of_suite, "testcase", name=one.name, classname=one.file.stem, file=str(one.file),
-                                      line=str(one.line))
-        if one.error:
-            ElementTree.SubElement(case, "error", message=_plain(one.error))
-        elif one.failures:
-            failure = ElementTree.SubElement(case, "failure", message=_plain(one.failures[0]))
-            failure.text = _plain("\n".join(one.failures))
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _plain(text: str) -> str:
-    """The text without what XML cannot hold."""
-    return "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return junit_text(suite, [JunitCase(one.name, one.file.stem, "\n".join(one.failures), one.error, where=(
+        ("file", str(one.file)), ("line", str(one.line)))) for one in results])

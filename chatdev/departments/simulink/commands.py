@@ -22,7 +22,7 @@ from chatdev.cli.shared_options import read_text_file
 from chatdev.config.yaml_nodes import Key, Node, descend, parse, place_of, plain
 from chatdev.departments.simulink.checks import check_diagram, check_investigation
 from chatdev.departments.simulink.diagram import Diagram
-from chatdev.departments.simulink.difference import compare
+from chatdev.departments.simulink.difference import compare, meaning_of
 from chatdev.departments.simulink.files import ModelFile, read_model, write_model
 from chatdev.departments.simulink.files.lists import parse_list
 from chatdev.departments.simulink.hierarchy import split_path, system_at
@@ -249,7 +249,8 @@ def draw(file: Path, out: Path | None, path: str) -> int:
 @command.command("diff")
 @click.argument("old", type=click.Path(path_type=Path), metavar="OLD")
 @click.argument("new", type=click.Path(path_type=Path), metavar="NEW")
-@click.option("--meaning", is_flag=True, help="Don't look at the places of blocks.")
+@click.option("--meaning", is_flag=True,
+              help="Look neither at the places of blocks nor at parameters that say the default.")
 @_json_option
 @report_outcome
 def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
@@ -257,11 +258,10 @@ def diff(old: Path, new: Path, meaning: bool, is_json: bool) -> int:
     The order of blocks and lines is no change; physical lines are compared as nets, Goto and From by their tags. Exits
     with 1 if they differ."""
     before, after = _load(old).diagram, _load(new).diagram
+    if meaning:
+        before, after = meaning_of(before), meaning_of(after)
     found = compare(before, after)
     data, lines = found.to_dict(), found.lines()
-    if meaning:
-        data.pop("moved", None)
-        lines = [line for line in lines if not line.startswith(">")]
     if is_json:
         _print_json({"old": str(old), "new": str(new), "differ": bool(data), **data})
     elif lines:

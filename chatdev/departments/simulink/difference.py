@@ -15,6 +15,7 @@ from itertools import chain, product
 from operator import itemgetter
 from typing import Any
 
+from chatdev.departments.simulink.catalogue import catalogue
 from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Position, Wire
 from chatdev.departments.simulink.hierarchy import join_path
 
@@ -95,6 +96,18 @@ def _blocks(blocks: Mapping[str, DiagramBlock]) -> dict[str, dict[str, Any]]:
 
 def _ends(net: Net) -> list[str]:
     return sorted(map(str, net))
+
+
+def meaning_of(model: Diagram) -> Diagram:
+    """The model without the places of blocks, and without parameters that say the default, on all levels."""
+    known = catalogue()
+    blocks = {}
+    for name, block in model.blocks.items():
+        kind = known.of(block.type)
+        said = {key: value for key, value in block.parameters.items() if not kind or kind.parameters.get(key) != value}
+        blocks[name] = replace(block, position=None, parameters=said,
+                               system=meaning_of(block.system) if block.system else None)
+    return replace(model, blocks=blocks)
 
 
 def compare(old: Diagram, new: Diagram) -> DiagramDifference:

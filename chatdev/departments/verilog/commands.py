@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 UNJUDGED = 7
 """Exit code where nothing that was run says whether the module is right."""
+_LIMITS = ("tool_limitation", "unsupported")  # outcomes that say something of the simulator, not of the module
 _INPUT = re.compile(r"--input (\w+)=")  # what a run calls an option
 _PLACE = re.compile(r"(?:given/)?(?P<file>[^:\s]+):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 
@@ -290,31 +291,23 @@ def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, 
         _print_json({"top": design.target.top, **verdict.to_dict()})
     else:
         click.echo(sanitize(verdict.report))
-    return UNJUDGED if not verdict.judged else int(not verdict.passed)
+    is_limit = verdict.evidence.get("outcome") in _LIMITS
+    if is_limit and design.target.simulator == "icarus":
+        click.echo("Verilator takes more of the language: --simulator verilator", err=True)
+    return UNJUDGED if is_limit or not verdict.judged else int(not verdict.passed)
 
 
 def _junit(design: DesignFiles, verdict: Verdict) -> str:
     """A test for each output, or one where the bench names none."""
-    from xml.etree import ElementTree
+    from chatdev.cli.junit import JunitCase, junit_text
 
     counts = {name: one["count"] for name, one in (verdict.evidence.get("outputs") or {}).items()}
     if not any(counts.values()) and not verdict.passed:
         counts = {design.target.top: "some"}
-    counts = counts or {design.target.top: 0}
-    root = ElementTree.Element("testsuites")
-    suite = ElementTree.SubElement(
-        root, "testsuite", name=str(design.file), tests=str(len(counts)), errors="0",
-        failures=str(sum(map(bool, counts.values()))), skipped=str(0 if verdict.judged else len(counts)))
-    report = "".join(one if one.isprintable() or one in "\n\t" else "\N{REPLACEMENT CHARACTER}"
-                     for one in verdict.report)
-    for name, count in counts.items():
-        case = ElementTree.SubElement(suite, "testcase", name=name, classname=design.target.top)
-        if not verdict.judged:
-            ElementTree.SubElement(case, "skipped", message="nothing that was run says whether it is right")
-        elif count:
-            ElementTree.SubElement(case, "failure", message=f"{count} mismatches").text = report
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    skipped = "" if verdict.judged else "nothing that was run says whether it is right"
+    return junit_text(str(design.file), [
+        JunitCase(name, design.target.top, f"{count} mismatches\n{verdict.report}" if count and verdict.judged else "",
+                  skipped=skipped) for name, count in (counts or {design.target.top: 0}).items()])
 
 
 def _print_json(data: Any) -> None:

@@ -98,7 +98,9 @@ def _module_of_bench(inputs: Mapping[str, Any], texts: Mapping[Path, str]) -> st
 
 def _find_main(texts: Mapping[Path, str], top: str | None) -> Path:
     if top is None:
-        return next(iter(texts))
+        if (first := next((file for file, text in texts.items() if module_names(text)), None)) is None:
+            raise ConfigError(f"{', '.join(map(str, texts))}: no file has a module")
+        return first
     for file, text in texts.items():
         if top in module_names(text):
             return file

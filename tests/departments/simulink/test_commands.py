@@ -199,3 +199,17 @@ def test_a_terminal_sees_colours(loop: Path, tmp_path: Path) -> None:
         done = CliRunner().invoke(command_line, ["simulink", "diff", str(loop), str(new)], color=True)
     assert "\x1b[33m~ block Rate" in done.output
     assert io.StringIO(done.output).readline() == f"--- {loop}\n"
+
+
+def test_a_default_that_is_said_and_a_place_inside_have_no_meaning(tmp_path: Path) -> None:
+    text = ("model: m\nblocks:\n  S:\n    type: Subsystem\n    system:\n      blocks:\n"
+            "        G: {type: Gain, parameters: {Gain: \"GAIN\"}, position: [1, 2, 30, PLACE]}\n")
+    files = []
+    for name, gain, place in (("a", "1", "40"), ("b", "1", "50"), ("c", "2", "40")):
+        files.append(tmp_path / f"{name}.yaml")
+        files[-1].write_text(text.replace("GAIN", gain).replace("PLACE", place), encoding="utf-8")
+    (tmp_path / "d.yaml").write_text(text.replace('parameters: {Gain: "GAIN"}, ', "").replace("PLACE", "40"),
+                                     encoding="utf-8")
+    assert simulink("diff", files[0], tmp_path / "d.yaml").exit_code == 1
+    others = (*files[1:], tmp_path / "d.yaml")
+    assert [simulink("diff", files[0], other, "--meaning").exit_code for other in others] == [0, 1, 0]

@@ -131,3 +131,39 @@ def test_headers_of_an_include_folder_are_found(folder: Path) -> None:
     (folder / "inner.f").write_text("half.v\n", encoding="utf-8")
     (folder / "files.f").write_text("+incdir+inc\ncounter.v\n-F inner.f\n", encoding="utf-8")
     assert verilog("judge", "-f", "files.f", "--bench", "tb.v").exit_code == 0
+
+
+PACKAGE = """package lights;
+  typedef enum logic [1:0] {RED, GREEN} phase_t;
+endpackage
+"""
+LIGHT = """module light import lights::*; (input logic clk, input logic rst, output phase_t phase);
+  always_ff @(posedge clk) if (rst) phase <= RED; else phase <= phase_t'(phase + 2'd1);
+endmodule
+"""
+LIGHT_BENCH = """`timescale 1ns/1ns
+module tb;
+  import lights::*;
+  logic clk = 0, rst = 1; phase_t phase;
+  light dut(.*);
+  always #5 clk = ~clk;
+  initial begin
+    repeat (2) @(negedge clk); rst = 0; @(negedge clk);
+    if (phase == GREEN) $display("PASS"); else $display("FAIL");
+    $finish;
+  end
+endmodule
+"""
+
+
+def test_what_a_simulator_does_not_know_is_no_fault_of_the_module(folder: Path) -> None:
+    for name, text in {"lights.sv": PACKAGE, "light.sv": LIGHT, "bench.sv": LIGHT_BENCH,
+                       "wrong.sv": LIGHT.replace("2'd1", "2'd2")}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    done = verilog("judge", "lights.sv", "light.sv", "--bench", "bench.sv")
+    assert (done.exit_code, "--simulator verilator" in done.output) == (7, True), done.output
+    assert verilog("judge", "lights.sv", "light.sv", "--bench", "bench.sv", "--simulator", "verilator").exit_code == 0
+    assert verilog("judge", "lights.sv", "wrong.sv", "--bench", "bench.sv", "--simulator", "verilator").exit_code == 1
+    assert "TopModule" not in verilog("check", "lights.sv", "light.sv").output
+    done = verilog("check", "lights.sv")
+    assert (done.exit_code, "lights.sv: no file has a module" in done.output) == (2, True)
