@@ -42,7 +42,6 @@ _MOST_TAGS = 20
 _MOST = 5000
 """Blocks, and connections, of an investigation that are looked at."""
 _BLOCK = '{"name": "Gain1", "type": "Gain", "parameters": {"Gain": "2"}}'
-_KEYS = ("blocks", "connections")
 
 
 def check_diagram(model: Diagram, known: Catalogue | None = None, *, is_complete: bool = False) -> list[DiagramFinding]:

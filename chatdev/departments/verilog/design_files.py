@@ -11,12 +11,11 @@ from typing import Any
 
 from chatdev.cli.shared_options import read_text_file
 from chatdev.departments.verilog.bench import read_target
-from chatdev.departments.verilog.target import ANSWER, HEADERS, SOURCES, Target, blank_comments, module_names
+from chatdev.departments.verilog.target import ANSWER, HEADERS, Target, blank_comments, module_names
 from chatdev.errors import ConfigError
 
 MOST_FILES = 2000
 _DEEPEST_LIST = 20
-_ENDINGS = (*SOURCES, *HEADERS, ".svp", ".vp", ".vl")
 _FOREIGN = {".vhd": "VHDL", ".vhdl": "VHDL"}
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 

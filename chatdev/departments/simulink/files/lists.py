@@ -18,7 +18,6 @@ from chatdev.departments.simulink.agreement import MODEL, settle_block
 from chatdev.departments.simulink.diagram import Diagram
 from chatdev.errors import ConfigError
 
-_HEADING = ("about", "settings", "variables")
 _FORM = '{"model": "name", "blocks": [{"name": "A", "type": "Gain"}], "connections": ["A/1 -> B/1"]}'
 
 
