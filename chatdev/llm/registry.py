@@ -58,7 +58,7 @@ class Models:
     def __init__(self, environment: Mapping[str, str], rate: RateLimit | None = None, *, given: Model | None = None,
                  api_key: str | None = None, folder: Mapping[str, str] = MappingProxyType({}),
                  person: Model | None = None) -> None:
-        self._environment = {**folder, **environment}
+        self.environment, self.folder = environment, folder
         self._rate = rate
         self._given = given
         self._person = person
@@ -149,7 +149,7 @@ class Models:
         return self._open(connection)
 
     def _open(self, connection: Connection) -> Endpoint:
-        return open_endpoint(connection, self._environment.get("OPENAI_API_VERSION"), self._longest_reply())
+        return open_endpoint(connection, self._variable("OPENAI_API_VERSION"), self._longest_reply())
 
     def _own_model(self, name: str) -> Model:
         found = self._person if name == HUMAN and self._given_name != HUMAN else self._given
@@ -165,8 +165,12 @@ class Models:
         """Seconds for a whole reply."""
         return self._seconds(REPLY_VARIABLE, LONGEST_REPLY, "the longest time that a reply may take")
 
+    def _variable(self, name: str) -> str | None:
+        """The value of a variable, the process's before that of `.env`."""
+        return self.environment.get(name, self.folder.get(name))
+
     def _seconds(self, variable: str, default: float, meaning: str) -> float:
-        given = self._environment.get(variable, default)
+        given = self._variable(variable) or default
         try:
             seconds = float(given)
         except ValueError:

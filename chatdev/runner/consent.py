@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from chatdev.config.settings import (
     URL_VARIABLE,
     Authorship,
     Trust,
-    environ,
     outward_settings,
     process_environ,
     read_dotenv,
@@ -187,7 +187,7 @@ class Stranger:
         return not {self.digest, *self.other_digests}.isdisjoint(digests)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompanyWord:
     """A company that is to run, and where it comes from: the arguments of `load_company`, none for a value of the
     caller's. `sets_are_users`: whether what was set on top is this user's word and not a journal's. `record`: the run
@@ -206,7 +206,7 @@ class CompanyWord:
         """Whose word its fields are."""
         return Authorship(self.source.get("sets", ()) if self.sets_are_users else (), own=self.own)
 
-    @property
+    @cached_property
     def places(self) -> list[NamedPlace]:
         """The places that its inputs name, with whose word each is."""
         return find_places(self.config, self.tools, self.authorship, self.inputs)
@@ -295,7 +295,6 @@ def _digest(text: str) -> str:
 def open_models(rate: RateLimit | None = None, *, given: Model | None = None, api_key: str | None = None,
                 person: Model | None = None) -> Models:
     """The models of this process and working folder; what `.env` names is refused until `allow_strangers`."""
-    environ()  # the secrets in both are known from here on
     return Models(process_environ(), rate, given=given, api_key=api_key, folder=read_dotenv(), person=person)
 
 

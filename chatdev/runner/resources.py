@@ -125,6 +125,7 @@ class RoleModels:
     profiles: Sequence[ModelProfile] = ()
     """The user's own profiles, looked at before the bundled ones."""
     authorship: Authorship = field(default_factory=Authorship)
+    _choices: dict[tuple[str, str], ModelChoice] = field(default_factory=dict)
     _role_models: dict[tuple[str, str], RoleModel] = field(default_factory=dict)
 
     def __call__(self, phase: str, role: str) -> RoleModel:
@@ -162,7 +163,10 @@ class RoleModels:
                     yield name, role
 
     def _choose(self, phase: str, role: str) -> ModelChoice:
-        return choose_model(self.company, phase, role, self.default, self.authorship)
+        key = (phase, role)
+        if key not in self._choices:
+            self._choices[key] = choose_model(self.company, phase, role, self.default, self.authorship)
+        return self._choices[key]
 
     @property
     def profiles_in_use(self) -> list[ModelProfile]:
@@ -245,7 +249,8 @@ def refuse_blind(role_models: RoleModels, images: Collection[str]) -> None:
 def find_role_models(word: CompanyWord, options: RunOptions, user: UserSettings, models: Models) -> RoleModels:
     """Which model each role of a company has; none is opened. Raises ConfigError."""
     name = None if options.model is None else model_name(options.model)
-    default = find_default_model(name, options.base_url, options.provider, user=user)
+    default = find_default_model(name, options.base_url, options.provider, user=user, process=models.environment,
+                                 file=models.folder)
     if not (default.name or word.config.model.name):
         named = models.default_name(default.address or default.provider)
         default = replace(default, name=Sourced(named, Origin.DEFAULT))
