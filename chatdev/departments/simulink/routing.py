@@ -25,6 +25,7 @@ _BY_NAME = 4  # pixels beside a name that belong to it
 _CLEARANCE = 2  # pixels around a block where no wire goes
 _BEND, _CROSSING, _BRANCH, _NAME, _BESIDE = 24, 20, 12, 400, 60
 _GREED = 1.15  # a search that overrates the way still to go finds one nearly as good, and is several times as fast
+_LONG = 500  # stretches after which a search is looked at from its other end: most that are as long are in vain
 _MOST_NODES = 1_500_000
 _ATTEMPTS = 4
 _NEVER = 1 << 60
@@ -304,12 +305,16 @@ class _Grid:
                 best[2 * node + down] = cost
                 heap.append((cost + self._left(node, down, goal, goal_down)(node), -cost, 2 * node + down))
         heapq.heapify(heap)
+        tried = 0
         while heap:
             _, cost, state = heapq.heappop(heap)
             if -cost > best[state]:
                 continue
             if state >> 1 == goal:
                 return self._trace(before, state)
+            tried += 1
+            if tried == _LONG and self._is_shut_in(goal, net, tree):
+                break
             down = 1 - (state & 1)
             left = self._left(state >> 1, down, goal, goal_down)
             for node, spent in self._slide(state, _BEND - cost, net, tree, goal):
@@ -320,6 +325,25 @@ class _Grid:
                     before[reached] = state
                     heapq.heappush(heap, (spent + left(node), -spent, reached))
         return []
+
+    def _is_shut_in(self, goal: int, net: int, tree: Container[int]) -> bool:
+        """Whether no way that ends at the goal comes from the tree: the search the other way round, without costs."""
+        owners, mine = self.owner, (0, net)
+        steps = (1, -1), (len(self.xs), -len(self.xs))
+        seen = {(goal + step, down) for down in (0, 1) for step in steps[down]}  # a node, and the line it is left along
+        ahead = [*seen]
+        while ahead:
+            node, down = ahead.pop()
+            if node in tree:
+                return False
+            if self.solid[node] or owners[down][node] not in mine:
+                continue
+            for came in (down, 1 - down):
+                if owners[came][node] in mine:
+                    found = {(node + step, came) for step in steps[came]} - seen
+                    seen |= found
+                    ahead += found
+        return True
 
     def _left(self, start: int, down: int, goal: int, goal_down: int) -> Callable[[int], float]:
         """What it takes about to go on to the goal from the nodes of a line: the length, and each stretch to come; one
