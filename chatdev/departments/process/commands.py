@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import read_text_file, write_file
 from chatdev.departments.process import run_commands
+from chatdev.departments.process.event_log import LogChoice
+from chatdev.departments.process.log_commands import (
+    Mined,
+    Source,
+    import_log,
+    log_data,
+    log_options,
+    mined_options,
+    source_options,
+    summary,
+    variants_table,
+)
+from chatdev.departments.process.log_files import is_log
 from chatdev.departments.process.run_commands import (
     company_option,
     entries_table,
@@ -30,7 +45,7 @@ from chatdev.safe_text import escape_json, sanitize
 if TYPE_CHECKING:
     from chatdev.departments.process.pool import InstanceOutcome
     from chatdev.departments.process.process_company import ProcessCompany
-    from chatdev.departments.process.process_tree import ProcessTree
+    from chatdev.departments.process.process_tree import Instance, ProcessTree
 
 
 _IMPORTED = "imported"  # before the names of runs that were elsewhere
@@ -65,49 +80,59 @@ def check(process: str, company: str, as_json: bool) -> int:
 
 
 @command.command("filter")
-@pool_options
+@source_options
 @least_option
-@click.option("--all", "shows_all", is_flag=True, help="Also the instances that do not pass.")
+@click.option("--all", "shows_all", is_flag=True, help="Also the instances that do not pass; every variant of a log.")
 @json_option
-def filter_pool(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float, shows_all: bool,
-                as_json: bool) -> int:
-    """Show the instances of the pool that succeed often enough (equation 2 of the paper)."""
+def filter_pool(source: Source, least: float, shows_all: bool, as_json: bool) -> int:
+    """Show the instances of the pool that succeed often enough (equation 2 of the paper); of a log its variants, the
+    most frequent first, and where its cases wait."""
     from chatdev.departments.process.pool import count_outcomes, filter_entries
 
-    entries = count_outcomes(outcomes)
+    if source.log:
+        if as_json:
+            click.echo(json_text(log_data(source.log, shows_all=shows_all)))
+        else:
+            click.echo(sanitize(f"{summary(source.log)}\n\n{variants_table(source.log, shows_all=shows_all)}"))
+        return 0
+    entries = count_outcomes(source.outcomes)
     shown = entries if shows_all else filter_entries(entries, least)
     if as_json:
         click.echo(json_text([entry_data(entry) for entry in shown]))
     else:
-        click.echo(sanitize(entries_table(shown, company.default)))
+        click.echo(sanitize(entries_table(shown, source.order)))
         click.echo(f"{len(filter_entries(entries, least))} of {len(entries)} instances succeed in at least {least:.0%} "
-                   f"of their runs; {len(outcomes)} outcomes")
+                   f"of their runs; {len(source.outcomes)} outcomes")
     return 0
 
 
 @command.command("mine")
-@pool_options
-@least_option
-@click.option("--noise", type=click.FloatRange(0, 1), default=0.0, show_default=True,
-              help="Leave out what is rarer than this beside its alternatives.")
+@source_options
+@mined_options
 @click.option("--bpmn", type=click.Path(path_type=Path), metavar="FILE", help="Write the model as BPMN 2.0.")
 @click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Draw it (needs graphviz).")
 @click.option("--png", type=click.Path(path_type=Path), metavar="FILE", help="Draw it (needs graphviz).")
 @json_option
-def mine_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float, noise: float,
-               as_json: bool, **files: Path | None) -> int:
-    """Mine the process model of the best instances that succeed often enough (docs/process.md)."""
+def mine_model(source: Source, mined: Mined, as_json: bool, **files: Path | None) -> int:
+    """Mine the process model of the best instances that succeed often enough, or of an event log (docs/process.md).
+
+    The tree is written in the signs of process mining: -> one after the other, X one of them, + side by side, *
+    repeated (the first is done, then any of the others and the first again), tau nothing.
+    """
     from chatdev.departments.process.conformance import measure_quality
-    from chatdev.departments.process.pool import choose_best, count_instances, count_outcomes
+    from chatdev.departments.process.inductive_miner import mine
     from chatdev.departments.process.process_tree import measure_size, to_plain
 
-    model = _mine(outcomes, least, noise)
-    quality = measure_quality(model, count_instances(choose_best(count_outcomes(outcomes), least)))
-    _write_model(model, company.config.company, files)
-    if as_json:
-        click.echo(json_text({"model": to_plain(model), **quality._asdict(), **measure_size(model)._asdict()}))
-        return 0
+    instances = _instances(source, mined)
+    model = mine(instances, mined.noise)
+    quality = measure_quality(model, instances)
+    _write_model(model, source.name, files)
     size = measure_size(model)
+    if as_json:
+        click.echo(json_text({"model": to_plain(model), **quality._asdict(), **size._asdict()}))
+        return 0
+    if source.log:
+        click.echo(sanitize(summary(source.log)))
     click.echo(f"{sanitize(str(model))}\nfitness {quality.fitness:.2f}, precision {quality.precision:.2f}; "
                f"{size.phases} phases, {size.exclusive_gateways} exclusive and {size.parallel_gateways} parallel "
                "gateways")
@@ -115,27 +140,28 @@ def mine_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], lea
 
 
 @command.command("describe")
-@pool_options
-@least_option
+@source_options
+@mined_options
 @click.option("--seed", default="0", show_default=True, help="Which examples are drawn, with --json.")
 @json_option
-def describe_model(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float, seed: str,
-                   as_json: bool) -> int:
+def describe_model(source: Source, mined: Mined, seed: str, as_json: bool) -> int:
     """Put the process model into words, as the model that proposes processes reads it.
 
     With --json: with examples, as `chatdev run --company top --input experience=FILE` takes it.
     """
-    from chatdev.departments.process.pool import choose_best, count_outcomes
+    from chatdev.departments.process.inductive_miner import mine
+    from chatdev.departments.process.pool import count_outcomes
     from chatdev.departments.process.process_company import gather_experience
     from chatdev.departments.process.process_tree import describe
 
-    model = _mine(outcomes, least)
-    if as_json:
-        found = gather_experience(count_outcomes(outcomes), company.default, "a pool", chance=Random(seed),
-                                  choose=lambda entries: choose_best(entries, least))
+    instances = _instances(source, mined)
+    if as_json and not source.log:
+        found = gather_experience(count_outcomes(source.outcomes), source.order, "a pool", chance=Random(seed),
+                                  choose=mined.choose, noise=mined.noise)
         click.echo(escape_json(found.to_json()) if found else "", nl=False)
-    else:
-        click.echo(sanitize(describe(model, company.default)), nl=False)
+        return 0
+    text = describe(mine(instances, mined.noise), source.order)
+    click.echo(json_text({"text": text}) if as_json else sanitize(text), nl=as_json)
     return 0
 
 
@@ -184,9 +210,20 @@ def export_pool(company: ProcessCompany, outcomes: Sequence[InstanceOutcome]) ->
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @company_option
 @pool_name_options
+@log_options
+@click.option("--replace", is_flag=True, help="Take a log in the place of one of this name.")
+@click.pass_context
 @report_outcome
-def import_pool(file: Path, company: str, pool_name: str, ledger_url: str) -> int:
-    """Add the outcomes of an exported pool (FILE, or - for standard input) to a pool."""
+def import_pool(context: click.Context, file: Path, company: str, pool_name: str, ledger_url: str, choice: LogChoice,
+                replace: bool) -> int:
+    """Add the outcomes of an exported pool (FILE, or - for standard input) to a pool, or keep an event log (.xes, .csv,
+    .jsonocel, also .gz) as a pool of its own, called as the file unless --pool names it."""
+    if is_log(file):
+        if context.get_parameter_source("pool_name") == ParameterSource.DEFAULT:
+            pool_name = re.sub(r"[^A-Za-z0-9.-]+", "-", file.name.split(".")[0]).strip("-.") or "log"
+        log = import_log(file, choice, ledger_url, pool_name, replace=replace)
+        click.echo(sanitize(f"{summary(log)}\nkept as the pool {pool_name}: chatdev process mine --pool {pool_name}"))
+        return 0
     text = read_text_file(file, "the exported pool")
     with opened_pool(load_process_company(company), ledger_url, pool_name) as pool:
         click.echo(f"pool {pool.name}: {pool.load(text, str(file), _IMPORTED)} new outcomes")
@@ -197,17 +234,18 @@ for _command in run_commands.COMMANDS:
     command.add_command(_command)
 
 
-def _mine(outcomes: Sequence[InstanceOutcome], least: float, noise: float = 0.0) -> ProcessTree:
-    """The model. Raises ConfigError where no instance succeeds often enough."""
-    from chatdev.departments.process.pool import count_outcomes
-    from chatdev.departments.process.process_company import mine_pool
+def _instances(source: Source, mined: Mined) -> Mapping[Instance, int]:
+    """What is mined, by how often it was seen. Raises ConfigError where nothing is left."""
+    from chatdev.departments.process.pool import count_instances, count_outcomes
 
-    model = mine_pool(count_outcomes(outcomes), least, noise)
-    if model is None:
-        raise ConfigError(f"no instance of the pool succeeds in at least {least:.0%} of its runs ({len(outcomes)} "
-                          "outcomes), so there is nothing to mine; develop more (`chatdev process develop`), or lower "
-                          "--least")
-    return model
+    if source.log:
+        return dict(source.log.variants.most_common(mined.top))
+    found = count_instances(mined.choose(count_outcomes(source.outcomes)))
+    if not found:
+        raise ConfigError(f"no instance of the pool succeeds in at least {mined.least:.0%} of its runs "
+                          f"({len(source.outcomes)} outcomes), so there is nothing to mine; develop more (`chatdev "
+                          "process develop`), or lower --least")
+    return found
 
 
 def _write_model(model: ProcessTree, name: str, files: dict[str, Path | None]) -> None:

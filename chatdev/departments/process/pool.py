@@ -29,7 +29,7 @@ from chatdev.errors import ConfigError
 _LONGEST = 4000  # characters of an instance
 _MOST_OUTCOMES = 500_000  # that are read
 _TABLES = sql.MetaData()
-_POOLS = sql.Table("chatdev_pools", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
+POOLS = sql.Table("chatdev_pools", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
                    sql.Column("phases", sql.JSON, nullable=False))
 _INSTANCES = sql.Table(
     "chatdev_instances", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
@@ -99,13 +99,13 @@ class InstancePool:
     def __init__(self, url: str, name: str, phases: Iterable[str]) -> None:
         self.name = name
         self.phases = tuple(sorted(phases))
-        refuse_strange(url, [_POOLS, _INSTANCES, _OUTCOMES])
+        refuse_strange(url, [POOLS, _INSTANCES, _OUTCOMES])
         self._engine = open_database(url)
         with self._transaction() as connection:
             _TABLES.create_all(connection)
-            kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
+            kept = connection.scalar(sql.select(POOLS.c.phases).where(POOLS.c.pool == name))
             if kept is None:
-                connection.execute(sql.insert(_POOLS).values(pool=name, phases=list(self.phases)))
+                connection.execute(sql.insert(POOLS).values(pool=name, phases=list(self.phases)))
             else:
                 _check_phases(kept, self.phases, _name_pool(name, url))
 
@@ -229,10 +229,10 @@ def find_outcomes(url: str, name: str, phases: Iterable[str]) -> list[InstanceOu
     """The outcomes in the pool called `name` in the database at `url`; None where there is no such database or pool.
     The database is only read, and may be a stranger's. Raises ConfigError for a pool of other phases and for what is
     none, WorkspaceError."""
-    with read_tables(url, [_POOLS, _OUTCOMES]) as connection:
+    with read_tables(url, [POOLS, _OUTCOMES]) as connection:
         if connection is None:
             return None
-        kept = connection.scalar(sql.select(_POOLS.c.phases).where(_POOLS.c.pool == name))
+        kept = connection.scalar(sql.select(POOLS.c.phases).where(POOLS.c.pool == name))
         if kept is None:
             return None
         if not (isinstance(kept, list) and all(isinstance(one, str) for one in kept)):

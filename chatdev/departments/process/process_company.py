@@ -173,14 +173,14 @@ def mine_pool(entries: Sequence[PoolEntry], least: float = LEAST_SUCCESS, noise:
 
 
 def gather_experience(entries: Sequence[PoolEntry], default: Sequence[str], origin: str, *, chance: Random,
-                      choose: Filter = choose_best) -> Experience | None:
+                      choose: Filter = choose_best, noise: float = 0.0) -> Experience | None:
     """What a pool teaches: the text of the model of the entries that `choose` takes, its phases in the order of
     `default`, and examples drawn among these entries, the likelier the oftener they succeeded. None where there are
     none."""
     best = choose(entries)
     if not best:
         return None
-    return Experience(describe(mine(count_instances(best)), default), _draw(best, chance), origin)
+    return Experience(describe(mine(count_instances(best), noise), default), _draw(best, chance), origin)
 
 
 def _draw(entries: Sequence[PoolEntry], chance: Random) -> tuple[Instance, ...]:

@@ -61,6 +61,8 @@ _pool_options = (
 )
 least_option = click.option("--least", type=ShareRange(0, 1), default=0.3, show_default=True, metavar="SHARE",
                             help="Successes from which an instance is worth learning from.")
+noise_option = click.option("--noise", type=ShareRange(0, 1), default=0.0, show_default=True, metavar="SHARE",
+                            help="Leave out what is rarer than this beside its alternatives.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -90,13 +92,18 @@ def load_process_company(name_or_path: str, sets: Sequence[str] = ()) -> Process
     return ProcessCompany.of(Company.load(name_or_path, sets=sets).config)
 
 
-@contextmanager
-def opened_pool(company: ProcessCompany, ledger_url: str, name: str) -> Iterator[InstancePool]:
-    """The pool of that name, for writing; it is made when there is none. Raises ConfigError, MissingProgram."""
+def check_pool_name(name: str) -> None:
+    """Raise ConfigError for the name of no pool that may be written."""
     if name == STARTER_POOL:
         raise ConfigError(f"the pool {name!r} belongs to the company and is only read; name one of yours: --pool NAME")
     if not _POOL.fullmatch(name):
         raise ConfigError(f"--pool {name!r}: a pool has a name of at most 100 letters, digits and `-_.`")
+
+
+@contextmanager
+def opened_pool(company: ProcessCompany, ledger_url: str, name: str) -> Iterator[InstancePool]:
+    """The pool of that name, for writing; it is made when there is none. Raises ConfigError, MissingProgram."""
+    check_pool_name(name)
     try:
         from chatdev.departments.process.pool import InstancePool
     except ImportError as error:
