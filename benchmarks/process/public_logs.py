@@ -57,7 +57,8 @@ COMMITS = {"process-intelligence-solutions/pm4py": "0a56171c2b51efa9d409a84b16b0
            "suwa-sh/open-process-mining": "bdfb2f44d4464bf0ecda24e79ef7962d8ff6d218"}
 _PM4PY, _SHINING, _POWL, _OPEN = COMMITS
 _PACKED = ("01_running-example", "02_teleclaims", "03_repairExample", "04_reviewing", "06_bpic2013_closed",
-           "08_receipt", "09_a32f0n00", "10_orders", "11_tickets", "12_roadtraffic_1t_per_variant", "13_SEPSIS_1t_per_variant",
+           "08_receipt", "09_a32f0n00", "10_orders", "11_tickets", "12_roadtraffic_1t_per_variant",
+           "13_SEPSIS_1t_per_variant",
            "14_Billing_1t_per_variant", "15_bpic2020_permit_log_1t_per_variant")
 LOGS = (
     *(PublicLog("read", _PM4PY, f"tests/compressed_input_data/{name}.xes.gz") for name in _PACKED),
