@@ -94,7 +94,7 @@ def test_a_violation_is_explained(latch: Path, tmp_path: Path) -> None:
     assert "#    6   Out := FALSE;" in done.output
     told = json.loads(plc("verify", latch, "--properties", properties, "--json").output)
     assert [one["verdict"] for one in told["properties"]] == ["PROVED", "VIOLATED"]
-    assert told["properties"][1]["cycles"][0]["changed"] == {"set": "TRUE", "clear": "TRUE"}
+    assert told["properties"][1]["cycles"][0]["changed"] == {"Set": "TRUE", "Clear": "TRUE"}
 
 
 def test_a_fault_is_found_without_properties(tmp_path: Path) -> None:

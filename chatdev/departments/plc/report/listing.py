@@ -225,7 +225,7 @@ def _follow(name: str, changes: Sequence[Mapping[str, str]], known: Mapping[str,
         values.append(value)
         changed.append(name in now)
     root = _ROOT.match(name)
-    variable = known.get(root[0]) if root else None
+    variable = known.get(root[0].lower()) if root else None
     if variable is None or root is None:
         return SignalHistory(name, "local", tuple(values), tuple(changed))
     return SignalHistory(variable.name + name[root.end():], variable.section, tuple(values), tuple(changed))
