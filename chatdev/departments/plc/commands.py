@@ -366,7 +366,8 @@ def verify(paths: tuple[Path, ...], libraries: tuple[Path, ...], report: Path | 
     if report:
         _write_report(proof, paths[0], report, text)
     if form == "sarif":
-        click.echo(as_json(proof_sarif(place_check(project, proof.check), proof, project.find)))
+        click.echo(as_json(proof_sarif(place_check(project, proof.check), proof, project.find,
+                                        asked["properties"])))
     elif form == "json":
         click.echo(as_json(proof_data(project, proof)))
     else:
