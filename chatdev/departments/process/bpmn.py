@@ -55,10 +55,7 @@ def write_bpmn(graph: FlowGraph, name: str = "process model", *, executable: boo
     for flow in graph.flows:
         _add(elements[flow.source], "bpmn:outgoing").text = ids[id(flow)]
         number = numbers.get(id(flow))
-        element = _add_flow(process, plane, ids[id(flow)], flow, number, executable=executable)
-        if executable and number and number > 1:
-            condition = _add(element, "bpmn:conditionExpression", **{f"{{{_XSI}}}type": "bpmn:tFormalExpression"})
-            condition.text = f"{flow.source} == {number}"
+        _add_flow(process, plane, ids[id(flow)], flow, number, executable=executable)
     if executable:
         for gateway, flows in choices.items():
             elements[gateway].set("default", ids[id(flows[0])])
@@ -83,17 +80,24 @@ def _add_node(process: ElementTree.Element, plane: ElementTree.Element, node: Fl
 
 
 def _add_flow(process: ElementTree.Element, plane: ElementTree.Element, id: str, flow: Flow, number: int | None, *,
-              executable: bool) -> ElementTree.Element:
+              executable: bool) -> None:
     """A flow; those that leave a choice are named by their number, if something decides by it, and their count."""
-    told = [str(number)] if executable and number else []
-    told += [f"({flow.times})" if told else str(flow.times)] if number and flow.times is not None else []
+    told = _label_of(flow, number, executable=executable) if number else ""
+    element = _add(process, "bpmn:sequenceFlow", id=id, sourceRef=flow.source, targetRef=flow.target,
+                   **{"name": told} if told else {})
+    if executable and number and number > 1:
+        condition = _add(element, "bpmn:conditionExpression", **{f"{{{_XSI}}}type": "bpmn:tFormalExpression"})
+        condition.text = f"{flow.source} == {number}"
     edge = _add(plane, "bpmndi:BPMNEdge", id=f"{id}_edge", bpmnElement=id)
     for x, y in flow.points:
         _add(edge, "di:waypoint", x=x, y=y)
     if told:
-        _add_label(edge, *flow.label_at, 8 * len(" ".join(told)))
-    return _add(process, "bpmn:sequenceFlow", id=id, sourceRef=flow.source, targetRef=flow.target,
-                **{"name": " ".join(told)} if told else {})
+        _add_label(edge, *flow.label_at, 8 * len(told))
+
+
+def _label_of(flow: Flow, number: int, *, executable: bool) -> str:
+    times = "" if flow.times is None else f"({flow.times})" if executable else str(flow.times)
+    return f"{number} {times}".strip() if executable else times
 
 
 def _add_label(parent: ElementTree.Element, x: int, foot: int, width: int) -> None:
@@ -114,6 +118,7 @@ def _tag(name: str) -> str:
 
 MOST_BYTES, MOST_ELEMENTS = 20_000_000, 50_000
 """Of a BPMN file, and of its process."""
+_DEEPEST = 200
 _MOST_WAYS = 6  # of an inclusive gateway
 _GATEWAYS = {"exclusiveGateway": "exclusive", "parallelGateway": "parallel", "inclusiveGateway": "inclusive"}
 _TASKS = {"task", "userTask", "serviceTask", "scriptTask", "manualTask", "businessRuleTask", "sendTask", "receiveTask",
@@ -180,7 +185,6 @@ class _Reader:
         self._place, self._open = place, list[str]()
         self._processes: dict[str, list[_Element]] = {}
         self._found: list[_Element] | None = None
-        self._counted = 0
         self.parser = expat.ParserCreate(None, "}")
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
         self.parser.StartDoctypeDeclHandler = self.parser.EntityDeclHandler = self._refuse
@@ -193,15 +197,16 @@ class _Reader:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         space, _, kind = tag.rpartition("}")
-        if not self._open and (kind != "definitions" or space != _MODEL):
+        if not self._open and (space, kind) != (_MODEL, "definitions"):
             raise self._error(f"this is no BPMN 2.0 file: it begins with <{kind[:40]}> of the name space "
                               f"{space[:80]!r}, not with <definitions> of {_MODEL!r}")
         self._open.append(kind)
-        self._counted += 1
-        if self._counted > 40 * MOST_ELEMENTS or len(self._open) > 200:
-            raise self._error("the file is too large, or its elements lie too deep in each other")
-        if space != _MODEL:
-            return
+        if len(self._open) > _DEEPEST:
+            raise self._error(f"elements lie in each other deeper than {_DEEPEST} levels")
+        if space == _MODEL:
+            self._take(kind, attributes)
+
+    def _take(self, kind: str, attributes: dict[str, str]) -> None:
         if kind == "process":
             self._found = self._processes.setdefault(attributes.get("id", ""), [])
         elif self._found is not None and len(self._open) == 3:
@@ -276,11 +281,9 @@ class _Net:
 
     def _build(self, elements: list[_Element]) -> None:
         flows = [one for one in elements if one.kind == "sequenceFlow"]
-        nodes = [one for one in elements if one.kind != "sequenceFlow" and one.kind not in _IGNORED]
-        self._refuse_strange(nodes)
-        self._refuse_loose(nodes, flows)
-        self._refuse_data(nodes, flows)
-        into, out = Counter(flow.target for flow in flows), Counter(flow.source for flow in flows)
+        nodes = [one for one in elements if one.kind not in {"sequenceFlow", *_IGNORED}]
+        for refuse in (self._refuse_strange, self._refuse_loose, self._refuse_unconnected, self._refuse_data):
+            refuse(nodes, flows)
         self.begin, self.end = self._add("begin", ""), self._add("end", "")
         meets = self._add("exclusive", "the end events")
         self._link(meets, self.end, [])
@@ -291,11 +294,11 @@ class _Net:
             elif node.kind == "endEvent":
                 ends[node.id] = meets, meets
             else:
-                ends[node.id] = self._add_step(node, into[node.id], out[node.id])
+                ends[node.id] = self._add_step(node)
         for flow in flows:
             self._link(ends[flow.source][1], ends[flow.target][0], [])
 
-    def _add_step(self, node: _Element, into: int, out: int) -> tuple[int, int]:
+    def _add_step(self, node: _Element) -> tuple[int, int]:
         """Where flows enter a task or gateway, and where they leave it. A task where flows meet takes each; one that
         several leave goes on along all."""
         kind = _GATEWAYS.get(node.kind, "")
@@ -304,23 +307,26 @@ class _Net:
         self._link(before, behind, [] if kind else [phase(node.name or node.id)])
         return before, behind
 
-    def _refuse_strange(self, nodes: Sequence[_Element]) -> None:
+    def _refuse_strange(self, nodes: Sequence[_Element], flows: Sequence[_Element]) -> None:
         """Raise ConfigError for elements that are in no tree, with every one."""
         if strange := [node for node in nodes if node.is_strange]:
             raise self._error(f"these elements are not read: {_some(strange)}; a model may have tasks, exclusive, "
                               "parallel and inclusive gateways, plain start and end events, and flows")
-        ids = Counter(node.id for node in nodes)
-        if twice := [node for node in nodes if ids[node.id] > 1 or not node.id]:
-            raise self._error(f"each element needs an id of its own: {_some(twice)}")
         starts = [node for node in nodes if node.kind == "startEvent"]
         if len(starts) != 1:
             raise self._error(f"a process has one start event, not {_some(starts) if starts else 'none'}")
 
     def _refuse_loose(self, nodes: Sequence[_Element], flows: Sequence[_Element]) -> None:
-        """Raise ConfigError for flows that lead nowhere, and for what no flow leads to or from."""
-        ids = {node.id for node in nodes}
-        if loose := [flow for flow in flows if not {flow.source, flow.target} <= ids]:
+        """Raise ConfigError for elements without an id of their own, and for flows that lead nowhere."""
+        ids = Counter(node.id for node in nodes)
+        if twice := [node for node in nodes if ids[node.id] > 1 or not node.id]:
+            raise self._error(f"each element needs an id of its own: {_some(twice)}")
+        if loose := [flow for flow in flows if not {flow.source, flow.target} <= ids.keys()]:
             raise self._error(f"these flows lead from or to nothing that is there: {_some(loose)}")
+
+    def _refuse_unconnected(self, nodes: Sequence[_Element], flows: Sequence[_Element]) -> None:
+        """Raise ConfigError for what no flow leads to or from."""
+        ids = {node.id for node in nodes}
         starts, ends = ({node.id for node in nodes if node.kind == kind} for kind in ("startEvent", "endEvent"))
         wrong = ((ids - {flow.target for flow in flows}) ^ starts) | ((ids - {flow.source for flow in flows}) ^ ends)
         if found := [node for node in nodes if node.id in wrong]:

@@ -101,6 +101,13 @@ class FlowGraph:
             (begin, source.y), (right, source.y), (right, between), (left, between), (left, target.y),
             (end, target.y)), count))
 
+    @property
+    def extent(self) -> tuple[int, int]:
+        """Width and height, in pixels."""
+        corners = [(node.x + node.width // 2, node.y + node.height // 2) for node in self.nodes]
+        corners += [point for flow in self.flows for point in flow.points]
+        return max((x for x, _ in corners), default=0) + _MARGIN, max((y for _, y in corners), default=0) + _MARGIN
+
     def gateways(self) -> Iterator[FlowNode]:
         """Where ways part or meet."""
         return (node for node in self.nodes if node.kind in ("exclusive", "parallel"))
@@ -221,17 +228,22 @@ class _Pen:
 
     def draw(self, block: _Block, x: int, y: int, way: int) -> tuple[FlowNode, FlowNode]:
         """Draw a block that begins at `x` and goes to the right (`way` 1) or the left (-1); its first and last node."""
+        if block.tree.operator == "sequence":
+            return self._draw_sequence(block, x, y, way)
         if block.tree.operator == "phase":
             counts = self.visits and (self.visits.runs[block.path], self.visits.reached[block.path])
             task = self.graph.add("task", x + way * block.width // 2, y, readable(block.tree.name), counts)
             return task, task
-        if block.tree.operator == "sequence":
-            return self._draw_sequence(block, x, y, way)
+        return self._draw_ways(block, x, y, way)
+
+    def _draw_ways(self, block: _Block, x: int, y: int, way: int) -> tuple[FlowNode, FlowNode]:
+        """A choice, a loop or a parallel part."""
         is_loop = block.tree.operator == "loop"
         kind: NodeKind = "parallel" if block.tree.operator == "parallel" else "exclusive"
-        half, question = _SIZES[kind] // 2, _question(block)
-        before = self.graph.add(kind, x + way * half, y, "" if is_loop else question)
-        behind = self.graph.add(kind, x + way * (block.width - half), y + block.leave, question if is_loop else "")
+        half = _SIZES[kind] // 2
+        names = ("", "repeat?") if is_loop else (_question(block), "")
+        before = self.graph.add(kind, x + way * half, y, names[0])
+        behind = self.graph.add(kind, x + way * (block.width - half), y + block.leave, names[1])
         for number, (part, place) in enumerate(zip(block.parts, block.places, strict=True)):
             leads_back = number == 1 and is_loop
             source, target = (behind, before) if leads_back else (before, behind)
@@ -262,14 +274,11 @@ def _question(block: _Block) -> str:
     """What is asked where ways part."""
     if block.tree.operator == "parallel":
         return "all"
-    if block.tree.operator == "loop":
-        return "repeat?"
-    names = [readable(part.tree.name) for part in block.parts if part.tree.operator == "phase"]
-    ways = [part for part in block.parts if part.width]
-    if len(ways) < len(block.parts):
-        return f"{names[0]}?" if names and len(ways) == 1 and len(names[0]) < _MOST_LABEL else "needed?"
-    told = f"{' or '.join(names)}?"
-    return told if len(names) == len(ways) and len(told) <= _MOST_LABEL else f"1 of {len(ways)}?"
+    ways = [part.tree for part in block.parts if part.width]
+    told = f"{' or '.join(readable(way.name) for way in ways)}?"
+    if len(told) <= _MOST_LABEL and {way.operator for way in ways} == {"phase"}:
+        return told
+    return "needed?" if len(ways) < len(block.parts) else f"1 of {len(ways)}?"
 
 
 def _task_width(name: str) -> int:
@@ -307,16 +316,14 @@ def draw_picture(graph: FlowGraph, kind: Literal["svg", "png"], title: str = "")
 def draw_svg(graph: FlowGraph, title: str = "") -> str:
     """The chart as SVG; flows are the thicker the oftener they were taken."""
     top = 24 if title else 0
-    points = [point for flow in graph.flows for point in flow.points]
-    right = max([node.x + node.width // 2 for node in graph.nodes] + [x for x, _ in points], default=0) + _MARGIN
-    foot = max([node.y + node.height // 2 for node in graph.nodes] + [y for _, y in points], default=0) + _MARGIN
+    width, height = graph.extent
     most = max((flow.times or 0 for flow in graph.flows), default=0)
-    told = _cut_off(readable(title), max(right // 9, 10))
-    lines = [_text(right // 2, 18, told, 13, _INK, bold=True)] if title else []
+    told = _cut_off(readable(title), max(width // 9, 10))
+    lines = [_text(width // 2, 18, told, 13, _INK, bold=True)] if title else []
     lines += [f'<g transform="translate(0 {top})">', *(_flow_shape(flow, most) for flow in graph.flows),
               *(_node_shape(node, graph.cases) for node in graph.nodes),
               *(_text(*flow.label_at, f"{flow.times:,}", 10, _SOFT) for flow in _flows_with_labels(graph)), "</g>"]
-    width, height = right, foot + top
+    height += top
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f"font-family=\"'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif\" text-anchor=\"middle\">",
