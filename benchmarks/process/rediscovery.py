@@ -23,9 +23,11 @@ from benchmarks.process.drawing import find_drawing_faults
 from benchmarks.process.pools import Pool, play_pool, random_names, random_strings, random_tree
 from benchmarks.process.read_description import read_description
 from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown_table, marks
+from chatdev.departments.process.bpmn import write_bpmn
+from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.conformance import find_difference, measure_quality
 from chatdev.departments.process.inductive_miner import build_graph, mine
-from chatdev.departments.process.process_tree import ProcessTree, describe, draw_flow, normalise, write_bpmn
+from chatdev.departments.process.process_tree import ProcessTree, describe, normalise
 
 TREES, INSTANCES, MOST_INSTANCES = 1000, 200, 20_000
 Pairs = set[tuple[str, str]]

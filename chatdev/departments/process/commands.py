@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -49,6 +49,14 @@ if TYPE_CHECKING:
 
 
 _IMPORTED = "imported"  # before the names of runs that were elsewhere
+
+
+def _picture_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Add `--svg` and `--png`."""
+    for kind in ("png", "svg"):
+        function = click.option(f"--{kind}", type=click.Path(path_type=Path), metavar="FILE",
+                                help=f"Draw it, with how often each part was run ({kind.upper()}).")(function)
+    return function
 
 
 @click.group("process")
@@ -110,10 +118,11 @@ def filter_pool(source: Source, least: float, shows_all: bool, as_json: bool) ->
 @source_options
 @mined_options
 @click.option("--bpmn", type=click.Path(path_type=Path), metavar="FILE", help="Write the model as BPMN 2.0.")
-@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE", help="Draw it (needs graphviz).")
-@click.option("--png", type=click.Path(path_type=Path), metavar="FILE", help="Draw it (needs graphviz).")
+@click.option("--executable", is_flag=True, help="With --bpmn: engines can run it; a variable called as its gateway "
+                                                 "says which way is taken.")
+@_picture_options
 @json_option
-def mine_model(source: Source, mined: Mined, as_json: bool, **files: Path | None) -> int:
+def mine_model(source: Source, mined: Mined, executable: bool, as_json: bool, **files: Path | None) -> int:
     """Mine the process model of the best instances that succeed often enough, or of an event log (docs/process.md).
 
     The tree is written in the signs of process mining: -> one after the other, X one of them, + side by side, *
@@ -126,7 +135,7 @@ def mine_model(source: Source, mined: Mined, as_json: bool, **files: Path | None
     instances = _instances(source, mined)
     model = mine(instances, mined.noise)
     quality = measure_quality(model, instances)
-    _write_model(model, source.name, files)
+    _write_model(model, source.name, instances, files, executable=executable)
     size = measure_size(model)
     if as_json:
         click.echo(json_text({"model": to_plain(model), **quality._asdict(), **size._asdict()}))
@@ -248,13 +257,21 @@ def _instances(source: Source, mined: Mined) -> Mapping[Instance, int]:
     return found
 
 
-def _write_model(model: ProcessTree, name: str, files: dict[str, Path | None]) -> None:
-    """Write the drawings that are wanted. Raises MissingProgram without graphviz, WorkspaceError."""
-    from chatdev.departments.process.process_tree import draw_flow, draw_picture, write_bpmn
+def _write_model(model: ProcessTree, name: str, instances: Mapping[Instance, int], files: Mapping[str, Path | None],
+                 *, executable: bool = False) -> None:
+    """Write the drawings that are wanted, with counts of the instances. Raises ConfigError, MissingProgram,
+    WorkspaceError."""
+    from chatdev.departments.process.bpmn import write_bpmn
+    from chatdev.departments.process.chart import draw_flow, draw_picture
+    from chatdev.departments.process.conformance import count_visits
 
-    graph = draw_flow(model)
-    if file := files["bpmn"]:
-        write_file(file, write_bpmn(graph, name))
+    if executable and not files["bpmn"]:
+        raise ConfigError("--executable says how the BPMN file is written; name one: --bpmn FILE")
+    if not any(files.values()):
+        return
+    graph = draw_flow(model, count_visits(model, instances))
+    if file := files.get("bpmn"):
+        write_file(file, write_bpmn(graph, name, executable=executable))
     if file := files["svg"]:
         write_file(file, draw_picture(graph, "svg", name))
     if file := files["png"]:

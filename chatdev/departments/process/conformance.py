@@ -7,7 +7,9 @@ models allow the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import NamedTuple
 
 from chatdev.departments.process.process_tree import SILENT, Instance, ProcessTree, exclusive
@@ -119,6 +121,105 @@ def find_difference(one: ProcessTree, other: ProcessTree) -> Instance | None:
         if len(queue) > MOST_STATES:
             raise ToolError(f"the two process models have more than {MOST_STATES} states in common")
     return None
+
+
+# How often instances run the parts of a model.
+
+TreePath = tuple[int, ...]
+"""A part of a tree: the numbers of the children that lead to it."""
+
+
+class Visits(NamedTuple):
+    """How often each part of a model was run, and by how many cases, of those `cases` that it allows."""
+
+    runs: Counter[TreePath]
+    reached: Counter[TreePath]
+    cases: int
+
+
+def count_visits(tree: ProcessTree, log: Log) -> Visits | None:
+    """The instances that the model allows, replayed on it; where an instance can be read in several ways, that with the
+    fewest repetitions. None for a model that names a phase twice, as it is not said then which of them was run."""
+    names = [node.name for node in tree.walk() if node.operator == "phase"]
+    if len(names) != len(set(names)):
+        return None
+    replay, automaton = _Replay(), TreeAutomaton(tree)
+    found = Visits(Counter(), Counter(), sum(count for instance, count in log.items() if _accepts(automaton, instance)))
+    for instance, count in log.items():
+        if _accepts(automaton, instance):
+            for path, times in replay.read(tree, (), instance).items():
+                found.runs[path] += times * count
+                found.reached[path] += count
+    return found
+
+
+class _Replay:
+    """Reads instances of a tree that names each phase once; what was once read is kept."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[TreePath, Instance], Counter[TreePath]] = {}
+        self._names: dict[ProcessTree, frozenset[str]] = {}
+        self._automata: dict[ProcessTree, TreeAutomaton] = {}
+
+    def read(self, tree: ProcessTree, path: TreePath, instance: Instance) -> Counter[TreePath]:
+        """How often each part of the tree runs in an instance that the tree allows."""
+        if (path, instance) not in self._found:
+            visits = Counter([path])
+            for number, part in self._parts(tree, instance):
+                visits.update(self.read(tree.children[number], (*path, number), part))
+            self._found[path, instance] = visits
+        return self._found[path, instance]
+
+    def _parts(self, tree: ProcessTree, instance: Instance) -> Iterable[tuple[int, Instance]]:
+        """What each child runs of the instance."""
+        if tree.operator in ("sequence", "parallel"):
+            for number, child in enumerate(tree.children):
+                names = self._names_of(child)
+                yield number, tuple(name for name in instance if name in names)
+        elif tree.operator == "exclusive":
+            fits = [number for number, child in enumerate(tree.children)
+                    if (instance[0] in self._names_of(child) if instance else child.is_nullable)]
+            yield fits[0], instance
+        elif tree.operator == "loop":
+            yield from self._rounds(tree, instance)
+
+    def _rounds(self, tree: ProcessTree, instance: Instance) -> Iterable[tuple[int, Instance]]:
+        """Body and redo part in turn; what begins or ends with a redo part ran the body without a trace."""
+        body, before = self._names_of(tree.children[0]), 1
+        for is_redo, run in groupby(instance, lambda name: name not in body):
+            for words in self._split(tree.children[is_redo], tuple(run)):
+                if before == is_redo:
+                    yield 1 - is_redo, ()
+                yield int(is_redo), words
+                before = is_redo
+        if before:
+            yield 0, ()
+
+    def _split(self, tree: ProcessTree, run: Instance) -> list[Instance]:
+        """The fewest instances of the tree that make up the run."""
+        automaton = self._automata.setdefault(tree, TreeAutomaton(tree))
+        begins: dict[int, tuple[int, int]] = {0: (0, 0)}  # by end: how many there are, and where the last begins
+        for begin in range(len(run)):
+            if begin not in begins:
+                continue
+            state, number = automaton.start, begins[begin][0] + 1
+            for end in range(begin + 1, len(run) + 1):
+                state = automaton.step(state, run[end - 1])
+                if not state:
+                    break
+                if automaton.may_end(state) and (end not in begins or begins[end][0] > number):
+                    begins[end] = number, begin
+        words, end = list[Instance](), len(run)
+        while end:
+            begin = begins[end][1]
+            words.append(run[begin:end])
+            end = begin
+        return words[::-1]
+
+    def _names_of(self, tree: ProcessTree) -> frozenset[str]:
+        if tree not in self._names:
+            self._names[tree] = frozenset(node.name for node in tree.walk() if node.operator == "phase")
+        return self._names[tree]
 
 
 # A process tree as an automaton: what may be run next after what was run.

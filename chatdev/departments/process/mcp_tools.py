@@ -32,10 +32,12 @@ def mine(served: Served, *,
          bpmn: Annotated[bool, Field(description="Also the model as BPMN 2.0")] = False) -> dict[str, Any]:
     """Mine the process model of the development processes in a pool that succeed often enough: a process tree with its
     fitness and precision, in words and, if asked for, as BPMN."""
+    from chatdev.departments.process.bpmn import write_bpmn
+    from chatdev.departments.process.chart import draw_flow
     from chatdev.departments.process.conformance import measure_quality
     from chatdev.departments.process.pool import choose_best, count_instances, count_outcomes
     from chatdev.departments.process.process_company import mine_pool
-    from chatdev.departments.process.process_tree import describe, draw_flow, measure_size, to_plain, write_bpmn
+    from chatdev.departments.process.process_tree import describe, measure_size, to_plain
 
     if pool != STARTER_POOL and ledger is None:
         raise ConfigError(f"ledger: the pool {pool!r} is in a SQLite file; name it")
@@ -55,9 +57,10 @@ def mine(served: Served, *,
 def boards(studies: Path) -> Iterator[RunView]:
     """The pool of the company `top` in the ledger of the studies, or else the one that comes with it: its instances,
     how often each succeeded, and the process model of those that did."""
+    from chatdev.departments.process.chart import draw_flow, draw_picture
     from chatdev.departments.process.pool import LEAST_SUCCESS, count_outcomes, format_instance
     from chatdev.departments.process.process_company import mine_pool
-    from chatdev.departments.process.process_tree import describe, draw_flow, draw_picture
+    from chatdev.departments.process.process_tree import describe
     from chatdev.web.views import RunView
 
     company, ledger, name, outcomes = load_process_company(_COMPANY), studies / "ledger.sqlite", _COMPANY, list[Any]()

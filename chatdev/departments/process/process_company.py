@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chatdev.config.load import is_installed, load_company
 from chatdev.config.phases import bare_name
 from chatdev.config.schema import CompanyConfig, ProcessStep, names_written
+from chatdev.departments.process.chart import draw_flow, draw_picture
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.pool import (
     LEAST_SUCCESS,
@@ -30,7 +31,7 @@ from chatdev.departments.process.pool import (
     read_export,
     read_instance,
 )
-from chatdev.departments.process.process_tree import Instance, ProcessTree, describe, draw_flow, draw_picture
+from chatdev.departments.process.process_tree import Instance, ProcessTree, describe
 from chatdev.errors import ConfigError, ToolError, WorkspaceError
 from chatdev.paths import bundled_folder
 from chatdev.plain_values import load_json

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from benchmarks.process.playout import MOST_PHASES, play_out
 from benchmarks.process.pools import random_names, random_tree
+from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.conformance import accepts, find_difference
 from chatdev.departments.process.process_tree import (
     MOST_DEPTH,
     SILENT,
     ModelSize,
     ProcessTree,
-    draw_flow,
     exclusive,
     from_plain,
     loop,

@@ -13,7 +13,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from chatdev.departments.process.conformance import measure_quality
+from chatdev.departments.process.chart import draw_flow, draw_picture
+from chatdev.departments.process.conformance import count_visits, measure_quality
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.pool import (
     STRATEGIES,
@@ -28,8 +29,7 @@ from chatdev.departments.process.pool import (
     measure_diversity,
 )
 from chatdev.departments.process.process_company import ProcessCompany
-from chatdev.departments.process.process_tree import Instance, describe, draw_flow, draw_picture, measure_size
-from chatdev.errors import MissingProgram
+from chatdev.departments.process.process_tree import Instance, describe, measure_size
 from chatdev.evaluation.plots import COLOURS, INK, drawing
 from chatdev.evaluation.reporting import formats
 from chatdev.evaluation.reporting.formats import format_interval
@@ -103,13 +103,12 @@ def _stage_row(name: str, outcomes: Sequence[InstanceOutcome], default: Instance
 def _model(title: str, entries: Sequence[PoolEntry], default: Instance, *, with_text: bool) -> list[dict[str, Any]]:
     if not entries:
         return []
-    model = mine(count_instances(entries))
-    try:
-        picture = base64.b64encode(draw_picture(draw_flow(model), "svg")).decode("ascii")
-    except MissingProgram:
-        picture = ""
-    return [{"title": title, "size": measure_size(model), "quality": measure_quality(model, count_instances(entries)),
-             "picture": picture, "text": describe(model, default) if with_text else ""}]
+    instances = count_instances(entries)
+    model = mine(instances)
+    chart = draw_flow(model, count_visits(model, instances))
+    return [{"title": title, "size": measure_size(model), "quality": measure_quality(model, instances),
+             "picture": base64.b64encode(draw_picture(chart, "svg")).decode("ascii"),
+             "text": describe(model, default) if with_text else ""}]
 
 
 def _group_by_text(outcomes: Iterable[InstanceOutcome]) -> dict[str, list[InstanceOutcome]]:
