@@ -38,17 +38,21 @@ def command() -> None:
 
 
 Command = Callable[..., Any]
+_IN_LISTS = {"macros": "-D", "includes": "-I", "libraries": "-y"}
+"""Options as lists have them, too."""
 
 
 def _design_options(command: Command) -> Command:
     """Add what a design is made of, as `design`."""
     @wraps(command)
-    def collect(*, files: tuple[Path, ...], lists: tuple[Path, ...], top: str | None, simulator: str, **given: Any
+    def collect(*, files: tuple[str, ...], lists: tuple[Path, ...], top: str | None, simulator: str, **given: Any
                 ) -> Any:
         from chatdev.departments.verilog.design_files import read_design_files
 
         bench, reference = given.get("bench"), given.get("reference")
-        design = read_design_files(files, lists, top, bench, reference, simulator)
+        words = [f"{option}{one}" for name, option in _IN_LISTS.items() for one in given.pop(name)]
+        design = read_design_files([*words, *files], lists, top, bench, reference, simulator,
+                                   use_environment=given.pop("env"))
         return command(design=design, **{name: value for name, value in given.items()
                                          if name not in ("bench", "reference")})
 
@@ -58,9 +62,15 @@ def _design_options(command: Command) -> Command:
                      help="What compiles and runs it."),
         click.option("--top", metavar="MODULE", help="The module that is looked at. [default: the one that the bench "
                                                      "tests, else that of the first FILE which no other one uses]"),
+        click.option("--env", is_flag=True, help="Let lists use variables of the environment ($ROOT/rtl/a.v)."),
+        click.option("-y", "libraries", multiple=True, metavar="DIR",
+                     help="Take modules that no file has from DIR/NAME.sv and DIR/NAME.v (+libext+.v: others)."),
+        click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers there, too (+incdir+DIR)."),
+        click.option("-D", "macros", multiple=True, metavar="NAME[=VALUE]",
+                     help="Define a macro (+define+NAME=VALUE)."),
         click.option("-f", "lists", multiple=True, type=click.Path(path_type=Path), metavar="FILE.f",
-                     help="A list of files, as simulators take it: a path a line, +incdir+DIR, -f for another list."),
-        click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="FILE..."),
+                     help="A list of files and options, as simulators take it."),
+        click.argument("files", nargs=-1, metavar="FILE..."),
     ):
         extended = add(extended)
     return extended
@@ -255,7 +265,8 @@ def _tell_messages(design: DesignFiles, messages: Sequence[Message], form: str, 
         _print_json(_sarif(places))
     else:
         for one in places:
-            click.echo(sanitize(f"{one.file}:{one.line}: {one.severity}: {one.text}"))
+            place = f"{one.file}:{one.line}" if one.line else one.file
+            click.echo(sanitize(f"{place}: {one.severity}: {one.text.replace(ANSWER, design.file.name)}"))
         if not is_bad:
             click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{design.file}: {design.target.top}')}")
     return int(is_bad)
