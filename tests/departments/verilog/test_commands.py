@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
 
+from benchmarks.study import DOCS
 from chatdev.cli.app import command_line
 from chatdev.cli.outcome import heed_signals
 
@@ -233,3 +235,18 @@ def test_what_a_simulator_does_not_know_is_no_fault_of_the_module(folder: Path) 
     assert "TopModule" not in verilog("check", "lights.sv", "light.sv").output
     done = verilog("check", "lights.sv")
     assert (done.exit_code, "lights.sv: no file has a module" in done.output) == (2, True)
+
+
+def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                      capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"counter.v": COUNTER.replace("q + 1", "q + 2"), "half.v": HALF, "tb.v": BENCH,
+                       "right.v": COUNTER.replace("module counter", "module RefModule")}.items():
+        (tmp_path / name).write_text(text)
+    example, *_ = re.findall(r"```python\n(.*?)```", (DOCS / "verilog.md").read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(example, "verilog.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert "FAIL: q is 10, not 5" in said
+    assert "q <= q + 2" in said
+    assert (tmp_path / "counter.svg").read_text().startswith("<svg")
+    assert (tmp_path / "counter.gtkw").read_text().splitlines()[0] == '[dumpfile] "counter.vcd"'
