@@ -328,7 +328,10 @@ def sweep(development: Development, temperatures: Sequence[str], develops: bool,
 @click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
               help="Developments of each task, with the text and without.")
 def compare(development: Development, per_task: int) -> int:
-    """Develop every task with the text of the pool's model and without, and compare, for each area (figure 13)."""
+    """Develop every task with the text of the pool's model and without, and compare, for each area (figure 13).
+
+    Two models, pools or logs are compared by `chatdev process compare A B` (`chatdev process diff --help`).
+    """
     from chatdev.departments.process.development.stages import group_rows, require_text
 
     require_text(development.company, development.pool.outcomes())
