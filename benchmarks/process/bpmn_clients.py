@@ -85,7 +85,8 @@ def tell(results: Mapping[str, Any]) -> str:
     files, versions = results["files"], results["versions"]
     plain, looped = results["spiff"]["plain"], results["spiff"]["parallel in a loop"]
     table = markdown_table(["program", "what it does", "result"], [
-        [f"bpmn-moddle {versions['bpmn-moddle']}", "reads a file", f"{files} of {files}, {results['warnings']} warnings"],
+        [f"bpmn-moddle {versions['bpmn-moddle']}", "reads a file", f"{files} of {files}, {results['warnings']} "
+         "warnings"],
         ["", "writes it anew, and ours reads that as the same tree", f"{results['same']} of {files}"],
         [f"bpmnlint {versions['bpmnlint']}", "findings by its recommended rules", str(results["findings"])],
         [f"SpiffWorkflow {versions['SpiffWorkflow']}", f"runs {plain[0]} models, ways drawn at random: runs that the "

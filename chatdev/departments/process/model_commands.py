@@ -54,7 +54,7 @@ def show_conformance(file: str, log: Log, log_name: str, as_json: bool, files: M
     quality, automaton = measure_quality(model, log), TreeAutomaton(model)
     found = [(instance, count, place) for instance, count in sorted(log.items(), key=lambda one: -one[1])
              if (place := _find_deviation(automaton, instance)) is not None]
-    rows = [{"cases": count, "instance": instance, "place": place, "allowed": _allowed(automaton, instance, place)}
+    rows = [{"cases": count, "instance": instance, "place": place, "allowed": _next_phases(automaton, instance, place)}
             for instance, count, place in found]
     draw(model, Path(file).stem, log, files)
     if as_json:
@@ -91,7 +91,7 @@ def _find_deviation(automaton: TreeAutomaton, instance: Instance) -> int | None:
     return None if automaton.may_end(state) else len(instance)
 
 
-def _allowed(automaton: TreeAutomaton, instance: Instance, place: int) -> list[str]:
+def _next_phases(automaton: TreeAutomaton, instance: Instance, place: int) -> list[str]:
     return sorted(automaton.next_phases(automaton.run(instance[:place])))
 
 
