@@ -270,6 +270,8 @@ class _Net:
         return len(self._kinds) - 1
 
     def _link(self, source: int, target: int, steps: list[ProcessTree]) -> None:
+        if steps and steps[-1].depth > 2 * MOST_DEPTH:  # before the normal form
+            raise self._error(f"blocks lie in each other deeper than {MOST_DEPTH} levels")
         self._number += 1
         self._edges[self._number] = _Edge(source, target, steps)
         self._out[source][self._number] = self._into[target][self._number] = None
@@ -360,8 +362,7 @@ class _Net:
             raise self._error(f"the process is not made of blocks (ways that part at one gateway and meet at another "
                               f"of its kind, or loops between exclusive ones); look at {_some(left)}")
         [edge] = self._edges.values()
-        tree = edge.tree
-        if tree.depth > 2 * MOST_DEPTH or (tree := normalise(tree)).depth > MOST_DEPTH:
+        if (tree := normalise(edge.tree)).depth > MOST_DEPTH:
             raise self._error(f"blocks lie in each other deeper than {MOST_DEPTH} levels")
         return tree
 
@@ -410,6 +411,7 @@ class _Net:
             return exclusive(*ways)
         if self._kinds[node] == "parallel":
             return parallel(*ways)
+        ways = sorted(ways, key=str)
         if any(way.is_nullable for way in ways):
             return parallel(*map(optional, ways))
         if len(ways) > _MOST_WAYS:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -18,15 +18,19 @@ from chatdev.departments.process.event_log import LogChoice
 from chatdev.departments.process.log_commands import (
     Mined,
     Source,
+    Sources,
     import_log,
     log_data,
     log_options,
     mined_options,
     source_options,
+    sources_options,
     summary,
     variants_table,
 )
 from chatdev.departments.process.log_files import is_log
+from chatdev.departments.process.model_commands import diff, read_model, show_conformance
+from chatdev.departments.process.process_tree import describe
 from chatdev.departments.process.run_commands import (
     company_option,
     entries_table,
@@ -51,7 +55,7 @@ if TYPE_CHECKING:
 _IMPORTED = "imported"  # before the names of runs that were elsewhere
 
 
-def _picture_options(function: Callable[..., int]) -> Callable[..., int]:
+def _picture_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--svg` and `--png`."""
     for kind in ("png", "svg"):
         function = click.option(f"--{kind}", type=click.Path(path_type=Path), metavar="FILE",
@@ -59,19 +63,47 @@ def _picture_options(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
-@click.group("process")
+class _Commands(click.Group):
+    """`compare` of two models is `diff`; with options alone it develops tasks."""
+
+    def resolve_command(self, ctx: click.Context,
+                        args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant, its name, and what it is given."""
+        args = [f" {arg}" if arg.startswith("->") else arg for arg in args]  # a tree, and no option
+        if args[0] == "compare" and args[1:] and not args[1].startswith("-"):
+            args = ["diff", *args[1:]]
+        return super().resolve_command(ctx, args)
+
+
+@click.group("process", cls=_Commands)
 def command() -> None:
     """Develop software by proposed processes, and learn from those that worked (Think-on-Process)."""
 
 
 @command.command("check")
-@click.argument("process")
-@company_option
+@click.argument("process", required=False)
+@click.option("--bpmn", metavar="FILE", help="A model (BPMN, or a process tree) that the pool or the log is checked "
+                                             "against.")
+@click.option("--log", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE",
+              help="With --bpmn: an event log in the place of a pool.")
+@sources_options
+@mined_options
+@_picture_options
 @json_option
-@report_outcome
-def check(process: str, company: str, as_json: bool) -> int:
+def check(process: str | None, bpmn: str | None, file: Path | None, sources: Sources, mined: Mined, as_json: bool,
+          **files: Path | None) -> int:
     """Check whether PROCESS (such as "DemandAnalysis → LanguageChoose → Coding") can be run: its phases exist, and each
-    finds what it reads. Exit code 1 where it cannot."""
+    finds what it reads. With --bpmn: whether the instances of a pool, or the cases of a log, follow a model; its
+    fitness and precision, and where each variant deviates. Exit code 1 where one cannot, or does not."""
+    if (process is None) == (bpmn is None):
+        raise ConfigError("give a process (such as \"Coding → Manual\"), or a model with --bpmn FILE; one of the two")
+    if bpmn is not None:
+        source = sources.find(file)
+        return show_conformance(bpmn, mined.instances(source), source.name, as_json, files)
+    return _check_process(str(process), sources.company, as_json)
+
+
+def _check_process(process: str, company: str, as_json: bool) -> int:
     from chatdev.departments.process.pool import format_instance
 
     found = load_process_company(company)
@@ -132,7 +164,7 @@ def mine_model(source: Source, mined: Mined, executable: bool, as_json: bool, **
     from chatdev.departments.process.inductive_miner import mine
     from chatdev.departments.process.process_tree import measure_size, to_plain
 
-    instances = _instances(source, mined)
+    instances = mined.instances(source)
     model = mine(instances, mined.noise)
     quality = measure_quality(model, instances)
     _write_model(model, source.name, instances, files, executable=executable)
@@ -151,9 +183,10 @@ def mine_model(source: Source, mined: Mined, executable: bool, as_json: bool, **
 @command.command("describe")
 @source_options
 @mined_options
+@click.option("--bpmn", "model", metavar="FILE", help="A model (BPMN, or a process tree) in the place of a mined one.")
 @click.option("--seed", default="0", show_default=True, help="Which examples are drawn, with --json.")
 @json_option
-def describe_model(source: Source, mined: Mined, seed: str, as_json: bool) -> int:
+def describe_model(source: Source, mined: Mined, model: str | None, seed: str, as_json: bool) -> int:
     """Put the process model into words, as the model that proposes processes reads it.
 
     With --json: with examples, as `chatdev run --company top --input experience=FILE` takes it.
@@ -161,9 +194,11 @@ def describe_model(source: Source, mined: Mined, seed: str, as_json: bool) -> in
     from chatdev.departments.process.inductive_miner import mine
     from chatdev.departments.process.pool import count_outcomes
     from chatdev.departments.process.process_company import gather_experience
-    from chatdev.departments.process.process_tree import describe
-
-    instances = _instances(source, mined)
+    if model:
+        text = describe(read_model(model))
+        click.echo(json_text({"text": text}) if as_json else sanitize(text), nl=as_json)
+        return 0
+    instances = mined.instances(source)
     if as_json and not source.log:
         found = gather_experience(count_outcomes(source.outcomes), source.order, "a pool", chance=Random(seed),
                                   choose=mined.choose, noise=mined.noise)
@@ -239,22 +274,8 @@ def import_pool(context: click.Context, file: Path, company: str, pool_name: str
     return 0
 
 
-for _command in run_commands.COMMANDS:
+for _command in (*run_commands.COMMANDS, diff):
     command.add_command(_command)
-
-
-def _instances(source: Source, mined: Mined) -> Mapping[Instance, int]:
-    """What is mined, by how often it was seen. Raises ConfigError where nothing is left."""
-    from chatdev.departments.process.pool import count_instances, count_outcomes
-
-    if source.log:
-        return dict(source.log.variants.most_common(mined.top))
-    found = count_instances(mined.choose(count_outcomes(source.outcomes)))
-    if not found:
-        raise ConfigError(f"no instance of the pool succeeds in at least {mined.least:.0%} of its runs "
-                          f"({len(source.outcomes)} outcomes), so there is nothing to mine; develop more (`chatdev "
-                          "process develop`), or lower --least")
-    return found
 
 
 def _write_model(model: ProcessTree, name: str, instances: Mapping[Instance, int], files: Mapping[str, Path | None],

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import chain, combinations, groupby, islice, pairwise, product
+from functools import cached_property, lru_cache
+from itertools import accumulate, chain, combinations, groupby, islice, pairwise, product
 from typing import Any, NamedTuple
 
 from chatdev.departments.process.conformance import Beginnings, Quality, measure_fitness
@@ -479,13 +479,23 @@ def count_later(log: Log) -> Edges:
     """How often one phase comes anywhere after another. It survives infrequent behaviour that the direct relation does
     not: where a phase was left out, its neighbours still come in their order."""
     found: Edges = Counter()
+    short: dict[int, list[Instance]] = {}
     for instance, count in log.items():
+        if len(instance) <= _SHORT:
+            short.setdefault(count, []).append(instance)
+            continue
         before: Counter[str] = Counter()
         for name in instance:
             for earlier, times in before.items():
                 found[earlier, name] += times * count
             before[name] += 1
+    for count, instances in short.items():
+        for pair, times in Counter(chain.from_iterable(combinations(one, 2) for one in instances)).items():
+            found[pair] += times * count
     return found
+
+
+_SHORT = 64  # phases: of longer instances the pairs are counted by name, as they repeat phases
 
 
 def _keep_strong(edges: Edges, ends: Counter[str], noise: float) -> Edges:
@@ -544,13 +554,30 @@ def _split_sequence(instance: Instance, place: Mapping[str, int], groups: int) -
     numbers = [place[name] for name in instance]
     if all(one <= other for one, other in pairwise(numbers)):
         return _split_parallel(instance, place, groups)
-    ends = _best_ends(numbers, groups)
-    begins = [0, *ends[:-1]]
-    return [(number, tuple(name for name in instance[begin:end] if place[name] == number))
-            for number, (begin, end) in enumerate(zip(begins, ends, strict=True))]
+    parts: list[list[str]] = [[] for _ in range(groups)]
+    for begin, end in pairwise(_find_bounds(numbers)):
+        names, here = instance[begin:end], sorted({*numbers[begin:end]})
+        if len(here) == 1:
+            parts[here[0]] += names
+            continue
+        ranks = tuple(map(here.index, numbers[begin:end]))
+        stretches = pairwise([0, *_best_ends(ranks, len(here))])
+        for rank, (first, last) in enumerate(stretches):
+            parts[here[rank]] += [name for name, own in zip(names[first:last], ranks[first:last], strict=True)
+                                  if own == rank]
+    return enumerate(map(tuple, parts))
 
 
-def _best_ends(numbers: Sequence[int], groups: int) -> list[int]:
+def _find_bounds(numbers: Sequence[int]) -> list[int]:
+    """Where numbers can be divided so that all before are smaller than all behind: each part is split by itself."""
+    highest = accumulate(numbers[:-1], max)
+    lowest = [*accumulate(reversed(numbers[1:]), min)][::-1]
+    inner = [place for place, (high, low) in enumerate(zip(highest, lowest, strict=True), 1) if high < low]
+    return [0, *inner, len(numbers)]
+
+
+@lru_cache(maxsize=4096)  # short ones come again and again
+def _best_ends(numbers: tuple[int, ...], groups: int) -> list[int]:
     """Where the stretch of each group ends, so that most phases lie in the stretch of their own group; the earliest
     ends of equally good ones."""
     kept = [0] * (len(numbers) + 1)  # phases in their own stretch, up to each place, with the groups so far

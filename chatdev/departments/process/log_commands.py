@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -74,6 +74,19 @@ class Mined:
 
         return filter_entries(entries, self.least) if self.all else choose_best(entries, self.least)
 
+    def instances(self, source: Source) -> Mapping[Instance, int]:
+        """What is mined of a pool or a log, by how often it was seen. Raises ConfigError where nothing is left."""
+        from chatdev.departments.process.pool import count_instances, count_outcomes
+
+        if source.log:
+            return dict(source.log.variants.most_common(self.top))
+        found = count_instances(self.choose(count_outcomes(source.outcomes)))
+        if not found:
+            raise ConfigError(f"no instance of the pool succeeds in at least {self.least:.0%} of its runs "
+                              f"({len(source.outcomes)} outcomes), so there is nothing to mine; develop more (`chatdev "
+                              "process develop`), or lower --least")
+        return found
+
 
 def mined_options(command: Command) -> Command:
     """Add what says what is mined; the command gets it as `mined`."""
@@ -101,29 +114,50 @@ def log_options(command: Command) -> Command:
     return collect
 
 
-def source_options(command: Command) -> Command:
-    """Add `--log` and how it is read beside `--company`, `--pool` and `--ledger`; the command gets `source`."""
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where pools and logs are found: how a log is read, the company, and the pool of the ledger that is named."""
+
+    choice: LogChoice
+    company: str
+    pool: str
+    ledger: str
+
+    def find(self, file: Path | None = None, pool: str = "") -> Source:
+        """The log of a file, else the pool, or the log that is kept under its name. Raises ConfigError."""
+        pool = pool or self.pool
+        if file:
+            return Source(file.name, log=read_shown(file, self.choice))
+        if self.choice != LogChoice():
+            raise ConfigError("options for reading a log need one: --log FILE")
+        if pool != STARTER_POOL and (kept := find_log(self.ledger, pool)):
+            return Source(pool, log=kept)
+        found = load_process_company(self.company)
+        return Source(found.config.company, found.default, read_outcomes(found, self.ledger, pool))
+
+
+def sources_options(command: Command) -> Command:
+    """Add `--company`, `--pool`, `--ledger` and how a log is read; the command gets `sources`."""
     @wraps(command)
-    def collect(*, file: Path | None, choice: LogChoice, company: str, pool_name: str, ledger_url: str,
-                **given: Any) -> Any:
-        return command(source=_find_source(file, choice, company, pool_name, ledger_url), **given)
+    def collect(*, choice: LogChoice, company: str, pool_name: str, ledger_url: str, **given: Any) -> Any:
+        return command(sources=Sources(choice, company, pool_name, ledger_url), **given)
+
+    extended: Command = report_outcome(company_option(pool_name_options(log_options(collect))))
+    return extended
+
+
+def source_options(command: Command) -> Command:
+    """Add `--log` and how it is read beside `--company`, `--pool` and `--ledger`; the command gets `source`, an empty
+    one where it is given a `model`."""
+    @wraps(command)
+    def collect(*, file: Path | None, sources: Sources, **given: Any) -> Any:
+        return command(source=Source("") if given.get("model") else sources.find(file), **given)
 
     with_log = click.option("--log", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
                             metavar="FILE", help="An event log (.xes, .csv, .jsonocel, also .gz) in the place of a "
                                                  "pool.")
-    extended: Command = report_outcome(with_log(company_option(pool_name_options(log_options(collect)))))
+    extended: Command = with_log(sources_options(collect))
     return extended
-
-
-def _find_source(file: Path | None, choice: LogChoice, company: str, pool: str, ledger: str) -> Source:
-    if file:
-        return Source(file.name, log=read_shown(file, choice))
-    if choice != LogChoice():
-        raise ConfigError("options for reading a log need one: --log FILE")
-    if pool != STARTER_POOL and (kept := find_log(ledger, pool)):
-        return Source(pool, log=kept)
-    found = load_process_company(company)
-    return Source(found.config.company, found.default, read_outcomes(found, ledger, pool))
 
 
 def read_shown(file: Path, choice: LogChoice) -> EventLog:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 from chatdev.errors import ConfigError
@@ -196,6 +199,49 @@ def from_plain(value: Any, depth: int = 1) -> ProcessTree:
             return ProcessTree(value[0], children=tuple(from_plain(child, depth + 1) for child in value[1:]))
     raise ConfigError(f"a process tree is the name of a phase, null, or a list of an operator ({', '.join(_SIGNS)}) "
                       f"and its children, of which a loop has two; not {value!r:.80}")
+
+
+_TOKEN = re.compile(r"""\s*(?:->|[X+*](?=\s*\()|[(),]|tau|τ|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\s*""", re.DOTALL)
+_OPERATORS: dict[str, Operator] = {"->": "sequence", "X": "exclusive", "+": "parallel", "*": "loop"}
+
+
+def parse_tree(text: str, place: str = "the process tree") -> ProcessTree:
+    """The tree that its `str` gives; `place` names it in errors. Raises ConfigError."""
+    tokens, at = list[tuple[str, int]](), 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if not found:
+            raise ConfigError(f"{place}: {text[at:at + 30]!r} at character {at + 1} is no part of a tree; it is "
+                              "written ->(…), X(…), +(…), *(body, redo), tau, or a name in quotes")
+        tokens.append((found[0].strip(), at + 1))
+        at = found.end()
+    tokens.append(("", len(text) + 1))
+    if max(accumulate((token == "(") - (token == ")") for token, _ in tokens)) >= MOST_DEPTH:
+        raise ConfigError(f"{place}: a process tree may be {MOST_DEPTH} levels deep, not more")
+    tree, end = _parse(tokens, 0, place)
+    if tokens[end][0]:
+        raise ConfigError(f"{place}: the tree ends before character {tokens[end][1]}, and {tokens[end][0]!r} follows")
+    return tree
+
+
+def _parse(tokens: Sequence[tuple[str, int]], at: int, place: str) -> tuple[ProcessTree, int]:
+    """The tree that begins at a token, and the number of the token behind it."""
+    token, character = tokens[at]
+    if token in ("tau", "τ"):
+        return SILENT, at + 1
+    if token[:1] in ("'", '"') and len(token) > 2:
+        return phase(ast.literal_eval(token)), at + 1
+    if token not in _OPERATORS:
+        raise ConfigError(f"{place}: a tree is missing at character {character}, before {token!r}")
+    children: list[ProcessTree] = []
+    at += 1
+    while tokens[at][0] == ("," if children else "("):
+        child, at = _parse(tokens, at + 1, place)
+        children.append(child)
+    if tokens[at][0] != ")" or (token == "*" and len(children) != 2):
+        raise ConfigError(f"{place}: {token!r} at character {character} needs trees in parentheses, with commas; "
+                          "'*' has two, a body and a redo part")
+    return ProcessTree(_OPERATORS[token], children=tuple(children)), at + 1
 
 
 # A process model in words, for the prompt of a model that shall follow it.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from chatdev.departments.process.development.stages import PlannedTask, Rows, Stage, Stages
     from chatdev.departments.process.pool import InstanceOutcome, InstancePool, PoolEntry
     from chatdev.departments.process.process_company import ProcessCompany
-    from chatdev.departments.process.process_tree import Instance
+    from chatdev.departments.process.process_tree import Instance, ProcessTree
     from chatdev.evaluation.study import DataSet
     from chatdev.evaluation.tasks import Task
     from chatdev.evaluation.variants import Variant
@@ -286,12 +286,16 @@ def develop(development: Development, text: str, per_task: int, process: str | N
 @_development_command("enhance")
 @click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
               help="Developments of each task.")
-def enhance(development: Development, per_task: int) -> int:
+@click.option("--bpmn", metavar="FILE", help="A model (BPMN, or a process tree) whose text is shown, in the place of "
+                                             "the pool's.")
+def enhance(development: Development, per_task: int, bpmn: str | None) -> int:
     """Enhance the pool: its model's text is shown, new processes are proposed and developed, and counted."""
     from chatdev.departments.process.development.stages import require_text
+    from chatdev.departments.process.model_commands import read_model
 
-    require_text(development.company, development.pool.outcomes())
-    development.run_next("enhance", _proposals(development, True, per_task))
+    if not bpmn:
+        require_text(development.company, development.pool.outcomes())
+    development.run_next("enhance", _proposals(development, read_model(bpmn) if bpmn else True, per_task))
     return 0
 
 
@@ -328,7 +332,10 @@ def sweep(development: Development, temperatures: Sequence[str], develops: bool,
 @click.option("--per-task", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
               help="Developments of each task, with the text and without.")
 def compare(development: Development, per_task: int) -> int:
-    """Develop every task with the text of the pool's model and without, and compare, for each area (figure 13)."""
+    """Develop every task with the text of the pool's model and without, and compare, for each area (figure 13).
+
+    Two models, pools or logs are compared by `chatdev process compare A B` (`chatdev process diff --help`).
+    """
     from chatdev.departments.process.development.stages import group_rows, require_text
 
     require_text(development.company, development.pool.outcomes())
@@ -375,7 +382,7 @@ def cycle(development: Development, rounds: int, per_task: int, replays: int, st
 COMMANDS = (generate, develop, replay, enhance, sweep, compare, cycle)
 
 
-def _proposals(development: Development, with_text: bool, per_task: int, *, develops: bool = True,
+def _proposals(development: Development, with_text: bool | ProcessTree, per_task: int, *, develops: bool = True,
                group: str = "") -> Callable[..., Sequence[PlannedTask]]:
     """What plans a proposal for each task."""
     from chatdev.departments.process.development.stages import plan_proposals

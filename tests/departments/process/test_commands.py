@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from chatdev.cli.app import command_line
 from chatdev.departments.process.pool import InstanceOutcome, export_outcomes
@@ -173,3 +173,72 @@ def test_one_instance_a_circle_and_a_long_one_are_mined(department: Department) 
     refused = CliRunner().invoke(command_line, ["process", "import", "-", "--pool", "3"], input=text)
     assert refused.exit_code == 2
     assert "200 phases is too long for a pool" in refused.output
+
+
+LOG = """case,activity,time
+1,register,2026-01-01T10:00
+1,check,2026-01-01T11:00
+1,pay,2026-01-01T12:00
+2,register,2026-01-02T10:00
+2,pay,2026-01-02T12:00
+3,register,2026-01-02T10:00
+3,check,2026-01-02T11:00
+3,check,2026-01-02T12:00
+3,pay,2026-01-02T13:00
+"""
+
+
+@pytest.fixture
+def logged(department: Department) -> Department:
+    """Two logs, and the model of the first as a file."""
+    (department.folder / "a.csv").write_text(LOG)
+    (department.folder / "b.csv").write_text(LOG.replace("2,pay", "2,refund"))
+    made = run(department, "mine", "--log", "a.csv", "--bpmn", "a.bpmn", "--executable")
+    assert made.exit_code == 0, made.output
+    return department
+
+
+def run(department: Department, *words: str) -> Result:
+    """A command with the files of the folder."""
+    given = [str(department.folder / word) if word.endswith((".csv", ".bpmn", ".svg")) else word for word in words]
+    return CliRunner().invoke(command_line, ["process", *given])
+
+
+def test_a_model_file_is_put_into_words(logged: Department) -> None:
+    said = run(logged, "describe", "--bpmn", "a.bpmn")
+    assert said.output == ('First run "register". Then, only if it is needed, run "check" once or several times. '
+                           'Finally run "pay".\n')
+    text = (logged.folder / "a.bpmn").read_text()
+    assert 'isExecutable="true"' in text
+    assert text.count("conditionExpression>") == text.count("default=") == 2
+
+
+def test_a_log_is_checked_against_a_model(logged: Department) -> None:
+    assert run(logged, "check", "--bpmn", "a.bpmn", "--log", "a.csv").exit_code == 0
+    said = run(logged, "check", "--bpmn", "a.bpmn", "--log", "b.csv", "--svg", "c.svg")
+    assert said.exit_code == 1
+    assert "fitness 0.667, precision 0.733" in said.output
+    assert "after register: \"refund\" is not allowed; allowed: 'check', 'pay'" in said.output
+    assert "</svg>" in (logged.folder / "c.svg").read_text()
+    data = json.loads(run(logged, "check", "--bpmn", "a.bpmn", "--log", "b.csv", "--json").output)
+    assert data["deviating"] == [{"cases": 1, "instance": ["register", "refund"], "place": 1,
+                                  "allowed": ["check", "pay"]}]
+    short = run(logged, "check", "--bpmn", "->('register', 'check', 'pay')", "--log", "a.csv")
+    assert "after register: \"pay\" is not allowed" in short.output
+    both = run(logged, "check", "Coding", "--bpmn", "a.bpmn")
+    assert (both.exit_code, "one of the two" in both.output) == (2, True)
+
+
+def test_models_logs_and_pools_are_compared(logged: Department) -> None:
+    same = run(logged, "compare", "a.bpmn", "->('register', X(tau, *('check', tau)), 'pay')")
+    assert (same.exit_code, same.output) == (0, "both allow the same\n")
+    said = run(logged, "compare", "a.csv", "b.csv")
+    assert said.exit_code == 1
+    assert "they differ; only a.csv allows: register → pay" in said.output
+    assert "activities only in b.csv: refund" in said.output
+    assert "a.csv on b.csv: fitness 0.667, precision 0.733, F 0.698" in said.output
+    assert "  pay: 100.0%, 66.7%" in said.output
+    data = json.loads(run(logged, "diff", "a.csv", "starter", "--json").output)
+    assert (data["same"], len(data["quality"]), data["activities_only"][0]) == (False, 4, ["check", "pay", "register"])
+    assert run(logged, "compare", "a.csv", "nothing").exit_code == 2
+    assert "--tasks" in run(logged, "compare").output

@@ -14,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from chatdev.departments.process.bpmn import write_bpmn
+from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.pool import NOT_DEVELOPED
+from chatdev.departments.process.process_tree import phase, sequence
 from tests.departments.process.office import SHORT, TAUGHT, TESTED, WRONG, Department
 from tests.support.chat_server import ChatServer
 from tests.support.copies import start_module
@@ -163,6 +166,17 @@ def test_a_given_process_is_developed_replayed_and_enhanced(department: Departme
     department.done("enhance")
     assert all(TAUGHT in prompt for prompt in department.prompts)
     assert len(department.outcomes) == 7
+
+
+def test_the_text_of_a_model_that_was_drawn_is_shown(department: Department) -> None:
+    department.limit = ":1"
+    file = department.folder / "drawn.bpmn"
+    file.write_text(write_bpmn(draw_flow(sequence(phase("DemandAnalysis"), phase("Coding")))))
+    department.done("enhance", "--bpmn", str(file))
+    assert all('First run "DemandAnalysis". Then run "Coding".' in prompt for prompt in department.prompts)
+    file.write_text(write_bpmn(draw_flow(sequence(phase("Dreaming"), phase("Coding")))))
+    assert "phases that there are not: Dreaming; the company has DemandAnalysis" in department.run(
+        "enhance", "--bpmn", str(file)).output
 
 
 def test_temperatures_are_swept_and_texts_compared(department: Department) -> None:

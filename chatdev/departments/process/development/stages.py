@@ -25,7 +25,7 @@ from chatdev.departments.process.pool import (
     plan_replays,
 )
 from chatdev.departments.process.process_company import Experience, ProcessCompany, gather_experience
-from chatdev.departments.process.process_tree import Instance
+from chatdev.departments.process.process_tree import Instance, ProcessTree, describe
 from chatdev.errors import ConfigError
 from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import MeanEstimate, estimate
@@ -268,15 +268,24 @@ def latest_tasks(outcomes: Sequence[InstanceOutcome]) -> Mapping[tuple[str, ...]
 
 
 def learn(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], chance: Random, *,
-          with_text: bool = True) -> Experience:
-    """What the outcomes teach; where none was a success, the examples by the company's author."""
+          with_text: bool | ProcessTree = True) -> Experience:
+    """What the outcomes teach; where none was a success, the examples by the company's author. The text is that of a
+    model which is given, else of the one that is mined, if there is to be any. Raises ConfigError for a model with
+    phases that the company has not."""
     found = gather_experience(count_outcomes(outcomes), company.default, "the pool", chance=chance)
     found = found or company.first_experience(chance)
+    if isinstance(with_text, ProcessTree):
+        names = {node.name for node in with_text.walk() if node.operator == "phase"}
+        if unknown := sorted(names - set(company.default)):
+            raise ConfigError(f"the model has phases that there are not: {', '.join(unknown)[:200]}; the company has "
+                              f"{', '.join(company.default)}")
+        return replace(found, text=describe(with_text, company.default), origin="a model that was given, and the pool")
     return found if with_text else replace(found, text="")
 
 
 def plan_proposals(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], seed: str, *,
-                   with_text: bool = True, develops: bool = True, group: str = "") -> tuple[PlannedTask, ...]:
+                   with_text: bool | ProcessTree = True, develops: bool = True,
+                   group: str = "") -> tuple[PlannedTask, ...]:
     """A proposal for each task (which may come several times), each with examples of its own, drawn by `seed`."""
     nothing = {} if develops else DEVELOPS_NOTHING
     inputs = [{"experience": learn(company, outcomes, Random(f"{seed}/{number}"), with_text=with_text).to_json(),
