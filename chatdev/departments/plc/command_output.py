@@ -265,7 +265,8 @@ def watch_option(command: Command) -> Command:
                 changed = _await_change(files, seen)
             except KeyboardInterrupt:
                 sys.exit(status)
-            click.echo(click.style(f"\n{datetime.now().astimezone():%H:%M:%S}  {sanitize(changed)} has changed", dim=True))
+            now = datetime.now().astimezone()
+            click.echo(click.style(f"\n{now:%H:%M:%S}  {sanitize(changed)} has changed", dim=True))
 
     return click.option("--watch", "watches", is_flag=True,
                         help="Do it again whenever a file changes, until Ctrl-C.")(collect)
