@@ -80,16 +80,16 @@ def main() -> None:
 
 def measure(one: Repository, source: Path) -> Iterator[dict[str, Any]]:
     """A row for each way of reading a repository."""
-    git = _clone(one, source)
+    git = find_clone(one, source)
     commit = one.commit or _git(git, "rev-parse", "HEAD").strip()
     with tempfile.TemporaryDirectory() as folder:
-        files = list(_extract(git, commit, one, Path(folder)))
+        files = list(extract_files(git, commit, one, Path(folder)))
         for way in one.ways:
             yield {"repository": one.name, "commit": commit, "half": one.half, "way": way,
                    **_read(way, Path(folder), files, one.dialect)}
 
 
-def _clone(one: Repository, source: Path) -> Path:
+def find_clone(one: Repository, source: Path) -> Path:
     folder = source / one.name.replace("/", "+")
     for git in (folder / "repo", folder / ".git", folder):
         if (git / "HEAD").is_file():
@@ -102,7 +102,7 @@ def _git(git: Path, *arguments: str) -> str:
     return subprocess.run(["git", f"--git-dir={git}", *arguments], check=True, capture_output=True, text=True).stdout
 
 
-def _extract(git: Path, commit: str, one: Repository, folder: Path) -> Iterator[Path]:
+def extract_files(git: Path, commit: str, one: Repository, folder: Path) -> Iterator[Path]:
     """The files of a commit with a wanted ending, and the projects that name them."""
     endings = {ending.lower() for ending in (*one.endings, ".plcproj")}
     for line in _git(git, "ls-tree", "-r", "-z", commit).split("\0"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import cycle, islice
 from typing import Any
 
 import z3
@@ -32,8 +34,9 @@ from chatdev.departments.plc.proof.terms import (
     symbol,
 )
 from chatdev.departments.plc.proof.transition import CYCLE, Obligation, ScanRules, Transition, build_transition
+from chatdev.departments.plc.simulation.layout import TooDeep
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.departments.plc.simulation.trace import columns_of
+from chatdev.departments.plc.simulation.trace import columns_of, random_inputs
 from chatdev.departments.plc.simulation.values import write_text
 from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Expression, Program, Value
 from chatdev.departments.plc.st.reading import read_program
@@ -138,6 +141,18 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
 
 @isolate(ProofStopped)
 @at_work()
+def run_by_chance(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits,
+                  dialect: Dialect = IEC) -> Outcome | None:
+    """The verdict on a property that a random run shows; None if none does."""
+    began = time.process_time()
+    with suppress(PropertyError, Inexpressible):
+        found = Check(model_of(source, entry, rules_of(cycle_ms, limits), dialect), asked, limits).decide_by_chance()
+        return found and replace(found, seconds=round(time.process_time() - began, 3))
+    return None
+
+
+@isolate(ProofStopped)
+@at_work()
 def doubt_properties(interface: str, entry: str, properties: Sequence[Property]) -> tuple[str, ...]:
     """For each property why it is of no use for programs with this interface (a source without statements), or "".
 
@@ -172,10 +187,13 @@ def model_of(source: str, entry: str | None, rules: ScanRules, dialect: Dialect 
 
 
 def _decide(model: Model, asked: Property, limits: Limits) -> Outcome:
-    """What cannot be decided with summarised loops is looked for in the first turns of each loop."""
+    """What cannot be decided with summarised loops is looked for in the first turns of each loop. Random runs look for
+    what the solver could not decide, once: where there are loops, of what is looked at alone."""
     exact = None if limits.alone else model.turn_by_turn
     if exact is None:
-        return Check(model, asked, limits).decide()
+        check = Check(model, asked, limits)
+        found = check.decide()
+        return found if found.is_decided else check.decide_by_chance() or found
     budget = Budget(limits.seconds)
     found = Check(model, asked, replace(limits, seconds=budget.left / 2)).decide()
     if found.is_decided:
@@ -211,14 +229,26 @@ class Check:
             return Outcome(self._asked, "PROVED", vacuous=_ALWAYS_TRUE)
         step = self._step()
         found = self._search(step.harm, step.monitors)
+        if found.answer == "happens":
+            return self._tell_harm(found)
         if is_goal:
             return self._tell_reached(found)
-        if found.answer == "happens":
-            reason = _IMPOSSIBLE if self._holds_freely(negate(self._free.harm)) else ""
-            return self._confirm(found, "VIOLATED", reason)
         if found.answer == "bounded":
             return self._tell_bounded(found)
         return Outcome(self._asked, "PROVED", found.k, vacuous=self._why_vacuous(step))
+
+    def decide_by_chance(self) -> Outcome | None:
+        """The verdict that a random run shows, if one does."""
+        if self._asked.pattern == "pattern-repeatability":
+            return None
+        seconds = min(_MOST_CHANCE, _CHANCE * self._limits.seconds)
+        runs = RandomRuns(self._transition.program, self._asked, self._conditions, self._model.rules)
+        inputs = runs.find(seconds, self._limits.most_k)
+        if not inputs:
+            return None
+        found = Found("happens", len(inputs), inputs)
+        outcome = self._tell_harm(found) if self._asked.pattern in PATTERNS else self._tell_breach(found)
+        return outcome if outcome.cycles else None
 
     def find_nonsense(self) -> str:
         """Why it holds or fails, or is never asked, whatever the values of the variables are; "" if it depends."""
@@ -246,17 +276,19 @@ class Check:
         return pattern.observe(lambda number: seen(number, begin), lambda number: seen(number, end), monitors)
 
     def _decide_obligation(self) -> Outcome:
-        kind, place, text = (ASSERTION, "", "") if self._asked.pattern == ASSERTION else self._asked.parameters
-        owed = self._owed(kind)
+        owed = self._owed(_duty(self._asked)[0])
         if not any(one.reached for one in owed):
             return Outcome(self._asked, "PROVED", vacuous=_NEVER_REACHED if owed else _NO_ASSERT)
         found = self.search_breach(owed)
         if found.answer == "never":
             return Outcome(self._asked, "PROVED", found.k)
-        if found.answer == "bounded":
-            return self._tell_bounded(found)
+        return self._tell_bounded(found) if found.answer == "bounded" else self._tell_breach(found)
+
+    def _tell_breach(self, found: Found) -> Outcome:
+        """That a duty is not kept, if the interpreter sees the same."""
         if gap := _gap_in(found):
             return Outcome(self._asked, "UNKNOWN", found.k, reason=f"not verified: {gap}")
+        kind, place, text = _duty(self._asked)
         replay = self._replay(kind == "overflow")
         if not replay.shows_fault(found.inputs, kind, place, text):
             return self._tell_unconfirmed(found, replay)
@@ -302,6 +334,12 @@ class Check:
 
     # what is told ------------------------------------------------------------------------------------------------
 
+    def _tell_harm(self, found: Found) -> Outcome:
+        """That harm can be done, or a goal reached."""
+        if PATTERNS[self._asked.pattern].is_goal:
+            return self._confirm(found, "PROVED")
+        return self._confirm(found, "VIOLATED", _IMPOSSIBLE if self._holds_freely(negate(self._free.harm)) else "")
+
     def _confirm(self, found: Found, verdict: Any, reason: str = "") -> Outcome:
         """The verdict, if the interpreter sees the same, and it depends on nothing that is not known."""
         if gap := _gap_in(found):
@@ -337,8 +375,6 @@ class Check:
         return Outcome(self._asked, "BOUNDED", found.k, reason=found.reason)
 
     def _tell_reached(self, found: Found) -> Outcome:
-        if found.answer == "happens":
-            return self._confirm(found, "PROVED")
         if found.answer == "never":
             return Outcome(self._asked, "VIOLATED", found.k, reason="no run comes to it")
         return self._tell_bounded(found)
@@ -367,6 +403,11 @@ class Check:
         solver = z3.Solver()
         solver.add(harm)
         return Budget(min(1.0, self._budget.left)).check(solver) == "unsat"
+
+
+def _duty(asked: Property) -> tuple[str, ...]:
+    """The kind, place and text of what is owed; of all assertions together there is only the kind."""
+    return (ASSERTION, "", "") if asked.pattern == ASSERTION else asked.parameters
 
 
 def _gap_in(found: Found) -> str:
@@ -453,6 +494,79 @@ class ReplayedRun:
                                  tuple((self._names.get(path, path), write_text(end[path], types[path]))
                                        for path in changed),
                                  tuple(sorted(self._machine.lines)), self.fault.message if self.fault else ""))
+
+
+# What the solver leaves open, short runs with random inputs may show.
+
+_CHANCE, _MOST_CHANCE = 0.25, 1.0  # of the seconds of a check, and seconds, that they may take
+_FEW_SCANS = 5  # of a run that is neither one scan nor as long as the search
+_CYCLES = (1, 10, 100, 1000)  # milliseconds from scan to scan in a run
+
+
+class RandomRuns:
+    """Runs from the start, in which what is asked for may be seen. A run ends where something is not known."""
+
+    def __init__(self, program: Program, asked: Property, conditions: Sequence[Expression], rules: ScanRules) -> None:
+        self._program = program
+        self._asked = asked
+        self._expressions = conditions
+        self._rules = rules
+        self._observe = PATTERNS[asked.pattern].observe if asked.pattern in PATTERNS else None
+
+    def find(self, seconds: float, longest: int) -> tuple[dict[str, Value], ...]:
+        """The inputs of each scan of a run whose last scan shows it; empty if none did."""
+        try:
+            self._machine = Machine(self._program, watches_overflow=self._rules.watch_overflow,
+                                    most_turns=min(self._rules.most_turns, MOST_TURNS))
+        except TooDeep:
+            return ()
+        self._conditions = [self._machine.watch(one) for one in self._expressions]
+        inputs, dice, budget = random_inputs(self._program), random.Random(0), Budget(seconds)
+        for length in cycle((1, _FEW_SCANS, longest)):
+            milliseconds = self._rules.cycle_ms or dice.choice(_CYCLES)
+            found = self._run(islice(inputs, length), milliseconds)
+            if found or not budget.left:
+                return found
+        return ()
+
+    def _run(self, inputs: Iterable[dict[str, Value]], milliseconds: int) -> tuple[dict[str, Value], ...]:
+        self._machine.reset()
+        monitors: Mapping[str, Any] = dict.fromkeys(MONITORS, False)
+        given: list[dict[str, Value]] = []
+        for values in inputs:
+            before = self._machine.state | values
+            given.append({CYCLE: milliseconds, **_flat(self._program, values)})
+            try:
+                after = self._machine.scan(values, milliseconds)
+                step = self._watch(before, after, monitors) if self._observe else Step(self._breaks())
+            except RunTimeFault as fault:
+                return tuple(given) if self._is_asked(fault) else ()
+            if step.harm:
+                return tuple(given)
+            monitors = dict.fromkeys(MONITORS, False) | dict(step.monitors)
+        return ()
+
+    def _watch(self, before: Mapping[str, Value], after: Mapping[str, Value], monitors: Mapping[str, Any]) -> Step:
+        """What the property sees of a scan. Where a condition has no value, that may be harm."""
+        assert self._observe is not None
+        try:
+            return self._observe(lambda number: self._conditions[number](before),
+                                 lambda number: self._conditions[number](after), monitors)
+        except RunTimeFault:
+            return Step(True)
+
+    def _breaks(self) -> bool:
+        """Whether the last scan broke the assertion, or wrapped the operator, that is asked for."""
+        kind, place, text = _duty(self._asked)
+        if kind == "overflow":
+            return any((str(span), operator) == (place, text) for span, operator in self._machine.wrapped)
+        return kind == ASSERTION and any(place in ("", str(one.span)) for one in self._machine.broken)
+
+    def _is_asked(self, fault: RunTimeFault) -> bool:
+        kind, place, _ = _duty(self._asked) if self._observe is None else ("", "", "")
+        if kind == "loop" and self._rules.most_turns > MOST_TURNS:
+            return False
+        return (fault.kind, str(fault.span)) == (kind, place) or (self._observe is None and self._breaks())
 
 
 def _flat(program: Program, state: Mapping[str, Value]) -> dict[str, Value]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from chatdev.departments.plc.proof.checks import (
     list_obligations,
     model_of,
     rules_of,
+    run_by_chance,
 )
 from chatdev.departments.plc.proof.outcomes import ENDS_RUN, RUN_TIME, UNREADABLE, Limits, Outcome, Property
 from chatdev.departments.plc.proof.properties import PropertyError, Step
@@ -61,12 +61,12 @@ def verify(source: str, entry: str | None, properties: Sequence[Property], *, cy
             owed = prover.list_obligations()
         except ProofStopped as stopped:
             return [Outcome(asked, "UNKNOWN", reason=str(stopped)) for asked in (*properties, _ANY_FAULT)]
-        began, most = time.monotonic(), TOGETHER * limits.seconds
+        most = TOGETHER * limits.seconds
         if any(duty.parameters[0] == "loop" for duty in owed):
-            prover.check_alone((*properties, *owed), limits, began + most / 2)
-        duties = _check_duties(prover, owed, limits, began + most / 2)
+            prover.check_alone((*properties, *owed), limits, most / 2)
+        duties = _check_duties(prover, owed, limits, most / 2)
         limits = replace(limits, assumed=_open_faults(duties))
-        found = [prover.check(asked, limits, began + most) for asked in properties]
+        found = [prover.check(asked, limits, most) for asked in properties]
         for contradiction in prover.find_contradictions(properties):
             _tell_contradiction(contradiction, found)
     return found + duties
@@ -78,11 +78,11 @@ def _open_faults(duties: Sequence[Outcome]) -> tuple[tuple[str, ...], ...]:
                  if outcome.verdict != "PROVED" and outcome.asked.parameters[0] in ENDS_RUN)
 
 
-def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits, end: float) -> list[Outcome]:
+def _check_duties(prover: _Prover, owed: Sequence[Property], limits: Limits, most: float) -> list[Outcome]:
     """Each is asked for in runs without an earlier fault that is not ruled out."""
     found: list[Outcome] = []
     for duty in owed:
-        found.append(prover.check(duty, replace(limits, assumed=_open_faults(found)), end))
+        found.append(prover.check(duty, replace(limits, assumed=_open_faults(found)), most))
     return found
 
 
@@ -115,6 +115,7 @@ class _Prover:
         self._limits = limits
         self._dialect = dialect
         self._decided: dict[Property, Outcome] = {}
+        self._spent = 0.0  # seconds of the processor, by all checks
 
     def list_obligations(self) -> tuple[Property, ...]:
         """Raises ProofStopped."""
@@ -128,28 +129,37 @@ class _Prover:
             found = self._ask(find_contradictions, tuple(properties), self._limits)
         return found
 
-    def check_alone(self, some: Sequence[Property], limits: Limits, end: float) -> None:
+    def check_alone(self, some: Sequence[Property], limits: Limits, most: float) -> None:
         """Decide what can be in a third of the time from what each depends on, before it is known what of the rest is
         sure."""
         limits = replace(limits, seconds=limits.seconds / 3, alone=True)
         for asked in some:
-            if (found := self.check(asked, limits, end)).is_decided:
+            if (found := self.check(asked, limits, most)).is_decided:
                 self._decided[asked] = found
 
-    def check(self, asked: Property, limits: Limits, end: float) -> Outcome:
-        """UNKNOWN when the child is ended, or when there is no time left until `end` (of `time.monotonic`)."""
+    def check(self, asked: Property, limits: Limits, most: float) -> Outcome:
+        """UNKNOWN when the child is ended, or when all checks so far took as many seconds as they may together."""
         if asked.pattern == UNREADABLE:
             return Outcome(asked, "UNKNOWN", reason=asked.parameters[1])
         if asked in self._decided:
             return self._decided[asked]
-        left = end - time.monotonic()
+        left = most - self._spent
         if left <= 0:
             return Outcome(asked, "UNKNOWN", reason="the other checks left no time for it; allow more seconds")
         try:
             found: Outcome = self._ask(check_property, asked, replace(limits, seconds=min(limits.seconds, left)))
         except ProofStopped as stopped:
-            return Outcome(asked, "UNKNOWN", seconds=limits.seconds, reason=f"the check was ended: {stopped}")
+            found = self._decided[asked] = self._run_by_chance(asked, limits) or Outcome(
+                asked, "UNKNOWN", seconds=limits.seconds, reason=f"the check was ended: {stopped}")
+        self._spent += found.seconds
         return found
+
+    def _run_by_chance(self, asked: Property, limits: Limits) -> Outcome | None:
+        """What random runs show of what the solver had no end with."""
+        with suppress(ProofStopped):
+            found: Outcome | None = self._ask(run_by_chance, asked, limits)
+            return found
+        return None
 
     def _ask(self, function: Any, *given: Any) -> Any:
         request = encode([function.__module__, function.__qualname__, [*self._about, *given],

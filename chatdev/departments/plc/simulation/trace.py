@@ -338,12 +338,13 @@ _PHASE = 40
 _NAMED, _NEAR = 0.5, 0.8
 """How likely a number is one that the program names (or lies beside it), and below which it is at least a small one."""
 _SMALL = 20
+_CHARACTERS = "09AZaz .,-+/"
 
 
 def random_inputs(program: core.Program, seed: int = 0) -> Iterator[dict[str, core.Value]]:
     """The inputs and in-outs of the entry for scan after scan, without end; the same ones for the same seed."""
     dice = random.Random(seed)
-    named = _named_numbers(program)
+    named = _Named(program)
     variables = [variable for variable in all_variables(program, program.entry)
                  if variable.section in ("input", "in_out")]
     values = {variable.name: _draw(variable.type, named, dice) for variable in variables}
@@ -359,19 +360,24 @@ def random_inputs(program: core.Program, seed: int = 0) -> Iterator[dict[str, co
         scan += 1
 
 
-def _named_numbers(program: core.Program) -> list[float]:
-    """The numbers in the program's own code and initial values, in order."""
-    routines = [routine for routine in program.routines.values() if not routine.standard]
-    found: set[float] = {0, 1}
-    for routine in routines:
-        constants = [(node.value, node.type) for node in walk(routine.body) if isinstance(node, core.Constant)]
-        constants += [(variable.initial, variable.type) for variable in routine.variables]
-        found |= {value for value, type_ in constants if isinstance(type_, core.Scalar)
-                  and type_.kind not in ("bool", "string")}
-    return sorted(found)
+class _Named:
+    """The numbers and texts in a program's own code and initial values, in order."""
+
+    def __init__(self, program: core.Program) -> None:
+        routines = [routine for routine in program.routines.values() if not routine.standard]
+        found, texts = set[float](), set[str]()
+        for routine in routines:
+            constants = [(node.value, node.type) for node in walk(routine.body) if isinstance(node, core.Constant)]
+            constants += [(variable.initial, variable.type) for variable in routine.variables]
+            scalars = [(value, type_.kind) for value, type_ in constants if isinstance(type_, core.Scalar)]
+            found |= {value for value, kind in scalars if kind not in ("bool", "string")}
+            texts |= {value for value, kind in scalars if kind == "string"}
+        self.numbers: list[float] = sorted(found | {0, 1})
+        self.texts = sorted(texts | {""})
+        self.characters = "".join(sorted({*"".join(self.texts), *_CHARACTERS}))
 
 
-def _draw(type_: core.Type, named: list[float], dice: random.Random) -> Any:
+def _draw(type_: core.Type, named: _Named, dice: random.Random) -> Any:
     if isinstance(type_, core.Array):
         return [_draw(type_.element, named, dice) for _ in range(type_.low, type_.high + 1)]
     if isinstance(type_, core.Record):
@@ -379,8 +385,16 @@ def _draw(type_: core.Type, named: list[float], dice: random.Random) -> Any:
     if type_.kind == "bool":
         return dice.random() < 0.5
     if type_.kind == "string":
-        return ""
-    return _draw_real(type_, named, dice) if type_.kind == "real" else _draw_integer(type_, named, dice)
+        return _draw_text(type_, named, dice)
+    draw = _draw_real if type_.kind == "real" else _draw_integer
+    return draw(type_, named.numbers, dice)
+
+
+def _draw_text(type_: core.Scalar, named: _Named, dice: random.Random) -> str:
+    """A text that the program names, or one of some characters."""
+    if dice.random() < _NAMED:
+        return dice.choice(named.texts)[:type_.high]
+    return "".join(dice.choices(named.characters, k=dice.randint(0, min(_SMALL, type_.high or _SMALL))))
 
 
 def _draw_real(type_: core.Scalar, named: list[float], dice: random.Random) -> core.Value:
