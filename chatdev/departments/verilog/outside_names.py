@@ -303,3 +303,39 @@ def _instead_of(node: Any) -> str | None:
     if kind in _DEFERRABLE and not any(kind_of(one) == "DeferredAssertion" for one in nodes_below(node)):
         return None
     return ";" if kind in _CHECKING | _DEFERRABLE else None
+
+
+_STATEMENTS = frozenset({"SequentialBlockStatement", "ConditionalStatement", "ForLoopStatement", "ExpressionStatement",
+                         "EmptyStatement", "ImmediateAssertStatement"})
+_ENDINGS = frozenset({"fatal", "finish", "stop"})
+
+
+def find_parameter_checks(root: Any) -> Iterator[tuple[int, int, str]]:
+    """The same of what ends the simulation in `initial` blocks that only look at parameters, and tell where these do
+    not fit; an assertion may end it."""
+    for module in _modules(root):
+        nodes = nodes_below(module)
+        constants = {name for node in nodes for name in _constants(node)}
+        for node in nodes:
+            if kind_of(node) == "InitialBlock" and _checks_parameters(node, constants):
+                yield from ((call.sourceRange.start.offset, call.sourceRange.end.offset, ";")
+                            for call in nodes_below(node) if _called_by(call) in _ENDINGS
+                            and not any(kind_of(one) == "ActionBlock" for one in _above(call)))
+
+
+def _checks_parameters(block: Any, constants: set[str]) -> bool:
+    nodes = nodes_below(block)
+    kinds = {kind_of(node) for node in nodes}
+    own = {_text(node.name) for node in nodes if kind_of(node) == "Declarator"}
+    counted = set(re.findall(r"\bfor\s*\(\s*(?:\w+\s+)?(\w+)\s*=", str(block)))
+    named = {_text(node.identifier) for node in nodes if kind_of(node) in ("IdentifierName", "IdentifierSelectName")}
+    return (not kinds.isdisjoint({"ConditionalStatement", "ImmediateAssertStatement"})
+            and named <= constants | own | counted
+            and {kind for kind in kinds if kind.endswith("Statement")} <= _STATEMENTS
+            and {_called_by(node) for node in nodes if kind_of(node) == "ExpressionStatement"} <= PRINTS | _ENDINGS)
+
+
+def _called_by(statement: Any) -> str:
+    """The task of the system that a statement calls."""
+    call = statement.expr if kind_of(statement) == "ExpressionStatement" else None
+    return _one_line(getattr(call, "left", call)).removeprefix("$")

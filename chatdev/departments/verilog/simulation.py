@@ -43,7 +43,7 @@ from chatdev.departments.verilog.compilation import (
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.simulators import compile_files, run_program
-from chatdev.departments.verilog.slang import Instance, find_checks, find_instances
+from chatdev.departments.verilog.slang import Instance, find_checks, find_configuration_checks, find_instances
 from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target, drop_comments, unit_names
 from chatdev.departments.verilog.waveform.comparison import Difference, Differences, find_differences, merge_reference
 from chatdev.departments.verilog.waveform.vcd import WaveformError
@@ -55,6 +55,7 @@ _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
 _DELAYS, _TIMESCALE = re.compile(r"<=\s*#"), re.compile(r"`timescale[^\n/]*/[^\n/]*")
 _CHECKS = re.compile(r"\b(?:assert|assume|cover|restrict|property|sequence|clocking)\b"
                      r"|\$(?:fatal|error|warning|info)\b")
+_ENDS = re.compile(r"\$(?:finish|stop|fatal)\b")
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
@@ -114,6 +115,8 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
         taken, may_print, beside = frozenset(unit_names(bench.text)), bench.can_be_marked, bench.beside
     target = target.including(answer)
     expanded = expand_macros(answer, sandbox, folder / "macros", target)
+    if expanded and _ENDS.search(expanded):
+        expanded = _leave_out(expanded, find_configuration_checks)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
     simulated = _without_checks(expanded or "", target)
@@ -133,10 +136,13 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
 def _without_checks(text: str, target: Target) -> str:
     """The text without those of its own assertions that the simulator does not know: they change nothing of what the
     module does."""
-    if target.simulator != ICARUS or not _CHECKS.search(text):
-        return text
+    return _leave_out(text, find_checks) if target.simulator == ICARUS and _CHECKS.search(text) else text
+
+
+def _leave_out(text: str, find: Callable[[str], Sequence[tuple[int, int, str]]]) -> str:
+    """The text without what is found; its lines stay."""
     try:
-        found = find_checks(text)
+        found = find(text)
     except DesignError:  # which is told where its names are looked for
         return text
     parts, place = list[str](), 0

@@ -9,7 +9,7 @@ from typing import Any
 
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.records import Source, import_pyslang
-from chatdev.departments.verilog.outside_names import Reach, find_known, find_reach, find_unsimulated
+from chatdev.departments.verilog.outside_names import Reach, find_known, find_parameter_checks, find_reach, find_unsimulated
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
@@ -98,6 +98,13 @@ def find_checks(text: str) -> tuple[tuple[int, int, str], ...]:
     Raises as `find_names` does."""
     tree = _SlangSource(text, USUAL).tree
     return tuple(find_unsimulated(tree.root)) if tree else ()
+
+
+@isolate(DesignError, MissingProgram)
+def find_configuration_checks(text: str) -> tuple[tuple[int, int, str], ...]:
+    """The same of what ends the simulation where parameters do not fit (`initial if (W < 1) $finish;`)."""
+    tree = _SlangSource(text, USUAL).tree
+    return tuple(find_parameter_checks(tree.root)) if tree else ()
 
 
 @dataclass(frozen=True, slots=True)
