@@ -9,7 +9,13 @@ from typing import Any
 
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.records import Source, import_pyslang
-from chatdev.departments.verilog.outside_names import Reach, find_known, find_parameter_checks, find_reach, find_unsimulated
+from chatdev.departments.verilog.outside_names import (
+    Reach,
+    find_known,
+    find_parameter_checks,
+    find_reach,
+    find_unsimulated,
+)
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
