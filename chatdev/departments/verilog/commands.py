@@ -100,16 +100,21 @@ def check(design: DesignFiles, form: str) -> int:
 @command.command("lint")
 @report_outcome
 @_design_options
+@click.option("--strict", is_flag=True, help="Also tell what is a matter of style: unused inputs, `case` without "
+                                             "`default`, registers without a reset, `=` in clocked blocks.")
 @_json_option
 @_sarif_option
-def lint(design: DesignFiles, form: str) -> int:
-    """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races.
-    Exits with 1 if anything is said."""
+def lint(design: DesignFiles, strict: bool, form: str) -> int:
+    """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races; of
+    all files. Exits with 1 if anything is said."""
+    from chatdev.departments.verilog.answer import lint as look
     from chatdev.departments.verilog.answer import undriven_signals
 
     messages = _messages_of(design)
     if not any(one.severity == "error" for one in messages):
-        messages += [one for one in undriven_signals(design.answer, design.target) if one not in messages]
+        found = [*look(design.answer, design.target, "strict" if strict else "usual", everywhere=True),
+                 *undriven_signals(design.answer, design.target, everywhere=True)]
+        messages += [one for one in found if one not in messages]
     return _tell_messages(design, messages, form, bool(messages))
 
 

@@ -56,6 +56,10 @@ _DELAYS, _TIMESCALE = re.compile(r"<=\s*#"), re.compile(r"`timescale[^\n/]*/[^\n
 _CHECKS = re.compile(r"\b(?:assert|assume|cover|restrict|property|sequence|clocking)\b"
                      r"|\$(?:fatal|error|warning|info)\b")
 _ENDS = re.compile(r"\$(?:finish|stop|fatal)\b")
+_NO_REMARK = re.compile(r"^sorry: constant selects in|^@\* is sensitive to all \d+ words in array"
+                        r"|got (?:32|64)\. Pruning \(signed\)|is selecting (?:after|before) vector")
+"""What Icarus Verilog says of its own ways, of numbers such as `0` at a port, and of bits behind a condition that is
+never true; lint tells what is wrong of these."""
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
@@ -114,23 +118,31 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
     if bench:
         taken, may_print, beside = frozenset(unit_names(bench.text)), bench.can_be_marked, bench.beside
     target = target.including(answer)
-    expanded = expand_macros(answer, sandbox, folder / "macros", target)
-    if expanded and _ENDS.search(expanded):
-        expanded = _leave_out(expanded, find_configuration_checks)
+    expanded = _without_ends(expand_macros(answer, sandbox, folder / "macros", target))
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
     simulated = _without_checks(expanded or "", target)
     compiled = compile_files({ANSWER: answer if simulated == (expanded or "") else simulated}, [target.top], sandbox,
                              folder / "alone", target, to_run=False)
-    compiled = replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     if not compiled.passed:
-        return compiled
+        return replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
+    compiled = replace(compiled, messages=tuple(map(_name_file, _leave_remarks(compiled.messages))))
     if expanded is None:
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
     if outside := outside_names(expanded, target, beside):
         return replace(compiled, outcome="refused", messages=tuple(outside))
     return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
                    text=simulated)
+
+
+def _leave_remarks(messages: Sequence[Message]) -> Iterator[Message]:
+    """The warnings that tell something of the module."""
+    return (one for one in messages if not _NO_REMARK.search(one.text))
+
+
+def _without_ends(text: str | None) -> str | None:
+    """The text without what ends the simulation where parameters do not fit: a bench goes on, and sees what it does."""
+    return _leave_out(text, find_configuration_checks) if text and _ENDS.search(text) else text
 
 
 def _without_checks(text: str, target: Target) -> str:

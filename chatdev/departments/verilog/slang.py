@@ -64,7 +64,8 @@ def find_escapes(answer: str, beside: dict[str, str], target: Target) -> tuple[P
 
 @isolate(DesignError, MissingProgram)
 def find_warnings(text: str, codes: frozenset[str], target: Target = USUAL) -> list[tuple[int, str]]:
-    """Line and text of the warnings about an answer with one of these codes. Raises as `find_names` does."""
+    """Line and text of the warnings with one of these codes; the lines of given files stand behind those of the answer.
+    Raises as `find_names` does."""
     return list(_SlangSource(text, target).warnings(codes))
 
 
@@ -249,7 +250,7 @@ class _SlangSource:
         engine, shifts = self._slang.DiagnosticEngine(self._source.manager), self._shifts()
         for found in diagnostics:
             is_meant = _code(found) == _TRUNCATION and found.location in shifts
-            if _code(found) in codes and not (is_meant or self._source.is_given(found.location)):
+            if _code(found) in codes and not is_meant:
                 yield self._line(found.location), engine.formatMessage(found)
 
     def _shifts(self) -> set[Any]:
