@@ -71,8 +71,8 @@ def tell(results: Mapping[str, Any]) -> str:
         [(row["name"], *("yes" if row[name] else "no" for name in ("told", "told_strict", "false", "false_strict")))
          for row in rows])
     told, strictly = (sum(row[name] for row in rows) for name in ("told", "told_strict"))
-    return (f"{table}\n\n{told} of {len(rows)} are told, {strictly} with `--strict`. Of {results['right']} right modules "
-            f"agents read of {right['certain']} a remark, the command tells one of {right['usual']} (latches that are "
+    return (f"{table}\n\n{told} of {len(rows)} are told, {strictly} with `--strict`. Of {results['right']} right "
+            f"modules agents read of {right['certain']} a remark, the command tells one of {right['usual']} (latches that are "
             f"meant), with `--strict` of {right['strict']}.")
 
 

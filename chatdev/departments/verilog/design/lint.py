@@ -120,7 +120,7 @@ def _mixed_signs(instance: Any) -> Iterator[tuple[Any, str]]:
     value = constants(instance.body)
     for node in _nodes(instance.body, "BinaryOp"):
         if name_of(node.op) in _ORDERS:
-            sides = [_given(side) for side in (node.left, node.right)]
+            sides = [_operand(side) for side in (node.left, node.right)]
             if {side.type.isSigned for side in sides} == {True, False} and not any(
                     value(side) is not None or _counts(side) for side in sides):
                 yield node.sourceRange.start, (f"`{str(node.syntax).strip()}` compares a signed with an unsigned "
@@ -135,7 +135,7 @@ def _counts(side: Any) -> bool:
     return is_signed and bool(side.type.bitWidth >= _COUNTS)
 
 
-def _given(expression: Any) -> Any:
+def _operand(expression: Any) -> Any:
     """An expression without what the language converts by itself."""
     while name_of(expression.kind) == "Conversion" and expression.isImplicit:
         expression = expression.operand
