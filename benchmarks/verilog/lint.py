@@ -72,8 +72,8 @@ def tell(results: Mapping[str, Any]) -> str:
          for row in rows])
     told, strictly = (sum(row[name] for row in rows) for name in ("told", "told_strict"))
     return (f"{table}\n\n{told} of {len(rows)} are told, {strictly} with `--strict`. Of {results['right']} right "
-            f"modules agents read of {right['certain']} a remark, the command tells one of {right['usual']} (latches that are "
-            f"meant), with `--strict` of {right['strict']}.")
+            f"modules agents read of {right['certain']} a remark, the command tells one of {right['usual']} (latches "
+            f"that are meant), with `--strict` of {right['strict']}.")
 
 
 STUDY = KeptStudy(tell, RESULTS_FOLDER / "verilog_lint.json", DOCS / "verilog.md", marks("lint", "verilog.lint"),
