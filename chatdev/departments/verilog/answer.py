@@ -153,7 +153,8 @@ class _LineNumbers:
 # What a second parser (`slang.py`) says of an answer that Icarus Verilog compiles alone: names from outside, and
 # lint.
 
-_OF_INTEGERS = re.compile(r"truncates from 32 to \d+ bits")  # an `int` that counts is put where it fits
+_MEANT = re.compile(r"truncates from 32 to \d+ bits|'_?unused")
+"""An `int` that counts is put where it fits, and a name says that nothing reads it."""
 
 
 def outside_names(text: str, target: Target = USUAL, beside: Mapping[str, str] | None = None) -> list[Message]:
@@ -198,7 +199,7 @@ def lint(text: str, target: Target = USUAL, depth: Depth = "certain", *, everywh
         found = {*find_warnings(text, codes, target), *list_mistakes(text, target), *list_remarks(text, target, depth)}
     except DesignError as error:
         return [Message(str(error), severity="warning")]
-    told = (one for one in sorted(found) if not _OF_INTEGERS.search(one[1]))
+    told = (one for one in sorted(found) if not _MEANT.search(one[1]))
     return [*_at_places(told, "warning", text, target, everywhere)]
 
 

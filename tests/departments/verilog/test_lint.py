@@ -114,7 +114,9 @@ def test_a_kind_is_told_and_its_right_twin_is_not(kind: dict[str, Any]) -> None:
     "reg [7:0] m [0:255]; reg [7:0] o; initial begin m[0] = 1; m[1] = 2; end always @(posedge a) o <= m[{7'd0, b}]; "
     "assign q = o[0];",
     "wire c = ~a; reg r; always @(posedge c) r <= b; assign q = r;",
-    "localparam N = 0; genvar g; generate for (g = 0; g < N; g = g + 1) begin: none wire c; end endgenerate assign q = a;",
+    "localparam N = 0; genvar g; generate for (g = 0; g < N; g = g + 1) begin: none wire c; end endgenerate "
+    "assign q = a;",
+    "reg unused_r; always @(posedge a) unused_r <= b; assign q = a;",
     "integer n; reg [7:0] c; always @(posedge a) begin c <= c + 1; n = c; end assign q = n < c;",
 ])
 def test_what_is_near_to_the_newer_kinds_is_right(body: str) -> None:
