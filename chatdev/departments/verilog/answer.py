@@ -6,14 +6,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from chatdev.departments.verilog.compilation import Message, render_text, rules, word_list
+from chatdev.departments.verilog.compilation import GIVEN, Message, render_text, rules, word_list
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import list_mistakes
+from chatdev.departments.verilog.design.lint import Depth, list_remarks
 from chatdev.departments.verilog.outside_names import PLACED, PRINTS
 from chatdev.departments.verilog.slang import Place, find_escapes, find_names, find_warnings
 from chatdev.departments.verilog.target import UNIT, USUAL, Target, blank_comments, included_files, module_names
@@ -152,7 +153,8 @@ class _LineNumbers:
 # What a second parser (`slang.py`) says of an answer that Icarus Verilog compiles alone: names from outside, and
 # lint.
 
-_OF_INTEGERS = re.compile(r"truncates from 32 to \d+ bits")  # an `int` that counts is put where it fits
+_MEANT = re.compile(r"truncates from 32 to \d+ bits|'_?unused")
+"""An `int` that counts is put where it fits, and a name says that nothing reads it."""
 
 
 def outside_names(text: str, target: Target = USUAL, beside: Mapping[str, str] | None = None) -> list[Message]:
@@ -188,27 +190,40 @@ def _escapes(text: str, target: Target, beside: Mapping[str, str], relative: Seq
         yield from (rule_message("hierarchical_name", line, found=name) for name, line in places)
 
 
-def lint(text: str, target: Target = USUAL) -> list[Message]:
+def lint(text: str, target: Target = USUAL, depth: Depth = "certain", *, everywhere: bool = False) -> list[Message]:
     """Warnings that tell an engineer something, such as inferred latches and signals with two drivers, by line; each
-    once. Raises MissingProgram without pyslang."""
+    once; `everywhere` of the given files, too. Raises MissingProgram without pyslang."""
     _require_pyslang()
+    codes = word_list("lint") | (word_list("strict") if depth == "strict" else frozenset())
     try:
-        found = {*find_warnings(text, word_list("lint"), target), *list_mistakes(text, target)}
+        found = {*find_warnings(text, codes, target), *list_mistakes(text, target), *list_remarks(text, target, depth)}
     except DesignError as error:
         return [Message(str(error), severity="warning")]
-    return [Message(says, line=line, severity="warning") for line, says in sorted(found)
-            if not _OF_INTEGERS.search(says)]
+    told = (one for one in sorted(found) if not _MEANT.search(one[1]))
+    return [*_at_places(told, "warning", text, target, everywhere)]
 
 
-def undriven_signals(text: str, target: Target = USUAL) -> list[Message]:
+def _at_places(found: Iterable[tuple[int, str]], severity: Literal["error", "warning"], text: str, target: Target,
+               everywhere: bool) -> Iterator[Message]:
+    """What is found, with the given file that a line behind the text is of."""
+    own, places = len(text.splitlines()), target.number_lines(text)
+    for line, says in found:
+        if line <= own:
+            yield Message(says, line=line, severity=severity)
+        elif everywhere:
+            file, _, number = places[line - 1][0].rpartition(":")
+            yield Message(says, GIVEN + file, int(number), severity)
+
+
+def undriven_signals(text: str, target: Target = USUAL, *, everywhere: bool = False) -> list[Message]:
     """The signals that are read and that nothing ever gives a value, by line; none of a source that cannot be looked
-    through. Raises MissingProgram without pyslang."""
+    through; `everywhere` as for `lint`. Raises MissingProgram without pyslang."""
     _require_pyslang()
     try:
         found = {*find_warnings(text, word_list("undriven"), target)}
     except DesignError:
         return []
-    return [Message(says, line=line) for line, says in sorted(found)]
+    return [*_at_places(sorted(found), "error", text, target, everywhere)]
 
 
 def _require_pyslang() -> None:

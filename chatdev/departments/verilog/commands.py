@@ -97,12 +97,14 @@ def check(design: Dut, form: str) -> int:
 @command.command("lint")
 @report_outcome
 @_design_options
+@click.option("--strict", is_flag=True, help="Also tell what is a matter of style: unused inputs, `case` without "
+                                             "`default`, registers without a reset, `=` in clocked blocks.")
 @_json_option
 @_sarif_option
-def lint(design: Dut, form: str) -> int:
-    """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races.
-    Exits with 1 if anything is said."""
-    messages = design.lint()
+def lint(design: Dut, strict: bool, form: str) -> int:
+    """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races; of
+    all files. Exits with 1 if anything is said."""
+    messages = design.lint(strict=strict)
     return _tell_messages(design, messages, form, bool(messages))
 
 

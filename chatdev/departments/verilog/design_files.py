@@ -67,26 +67,18 @@ def read_design_files(words: Sequence[str], lists: Sequence[Path], top: str | No
                       reference: Path | None, simulator: str, use_environment: bool = False) -> DesignFiles:
     """The design in these files and options (`+define+W=4`), and in these lists. Raises ConfigError, which names the
     file, and what to give instead."""
-    found = _FileList(use_environment=use_environment)
-    for word in words:
-        found.take(word, iter(()), Path(), "")
-    for one in lists:
-        found.read(one, ())
-    if found.missing:
-        raise ConfigError("\n".join(found.missing))
+    found = _FileList.of(words, lists, use_environment)
     headers = _Headers(found.folders)
     texts = {file: headers.include(file, text) for file, text in _read_sources(found, bench).items()}
-    inputs: dict[str, Any] = {"simulator": simulator, "defines": found.defines}
-    for name, path in (("bench", bench), ("reference", reference)):
-        if path:
-            inputs[name] = headers.include(path, read_text_file(path, f"--{name}"))
+    beside = {name: headers.include(path, read_text_file(path, f"--{name}"))
+              for name, path in (("bench", bench), ("reference", reference)) if path}
+    inputs: dict[str, Any] = {"simulator": simulator, "defines": found.defines, **beside}
     top = top or found.top
     main = _find_main(texts, top or _module_of_bench(inputs, texts))
     inputs["top"] = top or _module_of(texts[main], texts, inputs)
     given = headers.found | _names(texts, main, headers.found)
     inputs["given"] = {name: text for name, (_, text) in given.items()}
-    target = read_target(inputs)
-    return DesignFiles(main, texts[main], target, {name: value for name, value in inputs.items() if value},
+    return DesignFiles(main, texts[main], read_target(inputs), dict(filter(lambda one: one[1], inputs.items())),
                        {name: file for name, (file, _) in given.items()})
 
 
@@ -102,6 +94,17 @@ class _FileList:
     defines: dict[str, str] = field(default_factory=dict)
     top: str | None = None
     missing: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, words: Sequence[str], lists: Sequence[Path], use_environment: bool) -> _FileList:
+        found = cls(use_environment)
+        for word in words:
+            found.take(word, iter(()), Path(), "")
+        for one in lists:
+            found.read(one, ())
+        if found.missing:
+            raise ConfigError("\n".join(found.missing))
+        return found
 
     def read(self, path: Path, above: tuple[Path, ...], base: Path | None = None) -> None:
         """A list of files. Its paths count from `base`, which is the working folder for `-f` and the list's own for
@@ -191,9 +194,8 @@ def _read_sources(found: _FileList, bench: Path | None) -> dict[Path, str]:
     if not 0 < len(sources) <= MOST_FILES:
         raise ConfigError(f"{len(sources)} files; {MOST_FILES} are the most" if sources else
                           "no file: name those of the design, or a list of them with -f FILE.f")
-    texts = {file: _read(file) for file in sources}
-    library = _files_of_libraries(found)
-    while new := {file for file in _needs_of(texts.values(), library) if file not in texts}:
+    texts, library = {file: _read(file) for file in sources}, _files_of_libraries(found)
+    while new := _needs_of(texts.values(), library) - texts.keys():
         texts |= {file: _read(file) for file in sorted(new)}
     return texts
 

@@ -59,13 +59,15 @@ class Dut:
             found = examine(self.files.answer, context.sandbox, folder, self.files.target)
         return [self._at_its_file(one) for one in dict.fromkeys(found.messages)]
 
-    def lint(self) -> list[Message]:
-        """`check`, and what compiles and is most often a mistake."""
-        from chatdev.departments.verilog.answer import undriven_signals
+    def lint(self, *, strict: bool = False) -> list[Message]:
+        """`check`, and what compiles and is most often a mistake, of all files; `strict`: also matters of style."""
+        from chatdev.departments.verilog.answer import lint, undriven_signals
 
         found = self.check()
         if not any(one.severity == "error" for one in found):
-            more = map(self._at_its_file, undriven_signals(self.files.answer, self.files.target))
+            text, target = self.files.answer, self.files.target
+            more = map(self._at_its_file, (*lint(text, target, "strict" if strict else "usual", everywhere=True),
+                                           *undriven_signals(text, target, everywhere=True)))
             found += [one for one in more if one not in found]
         return found
 

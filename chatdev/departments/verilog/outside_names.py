@@ -303,3 +303,43 @@ def _instead_of(node: Any) -> str | None:
     if kind in _DEFERRABLE and not any(kind_of(one) == "DeferredAssertion" for one in nodes_below(node)):
         return None
     return ";" if kind in _CHECKING | _DEFERRABLE else None
+
+
+_STATEMENTS = frozenset({"SequentialBlockStatement", "ConditionalStatement", "ForLoopStatement", "ExpressionStatement",
+                         "EmptyStatement", "ImmediateAssertStatement"})
+_ENDINGS = frozenset({"fatal", "finish", "stop"})
+
+
+def find_parameter_checks(root: Any) -> Iterator[tuple[int, int, str]]:
+    """The same of what ends the simulation in `initial` blocks that only look at parameters, and tell where these do
+    not fit; an assertion may end it."""
+    for module in _modules(root):
+        nodes = nodes_below(module)
+        constants = {name for node in nodes for name in _constants(node)}
+        for node in nodes:
+            if kind_of(node) == "InitialBlock" and _checks_parameters(node, constants):
+                yield from _ends_in(node)
+
+
+def _ends_in(block: Any) -> Iterator[tuple[int, int, str]]:
+    for call in nodes_below(block):
+        if _task_of(call) in _ENDINGS and not any(kind_of(one) == "ActionBlock" for one in _above(call)):
+            yield call.sourceRange.start.offset, call.sourceRange.end.offset, ";"
+
+
+def _checks_parameters(block: Any, constants: set[str]) -> bool:
+    nodes = nodes_below(block)
+    kinds = {kind_of(node) for node in nodes}
+    own = {_text(node.name) for node in nodes if kind_of(node) == "Declarator"}
+    own.update(re.findall(r"\bfor\s*\(\s*(?:\w+\s+)?(\w+)\s*=", str(block)))
+    named = {_text(node.identifier) for node in nodes if kind_of(node) in ("IdentifierName", "IdentifierSelectName")}
+    called = {_task_of(node) for node in nodes if kind_of(node) == "ExpressionStatement"}
+    return (not kinds.isdisjoint({"ConditionalStatement", "ImmediateAssertStatement"})
+            and not re.search(r"Statement\b", " ".join(kinds - _STATEMENTS))
+            and named <= constants | own and called <= PRINTS | _ENDINGS)
+
+
+def _task_of(statement: Any) -> str:
+    """The task of the system that a statement calls."""
+    call = statement.expr if kind_of(statement) == "ExpressionStatement" else None
+    return _one_line(getattr(call, "left", call)).removeprefix("$")

@@ -43,7 +43,7 @@ from chatdev.departments.verilog.compilation import (
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.simulators import compile_files, run_program
-from chatdev.departments.verilog.slang import Instance, find_checks, find_instances
+from chatdev.departments.verilog.slang import Instance, find_checks, find_configuration_checks, find_instances
 from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target, drop_comments, unit_names
 from chatdev.departments.verilog.waveform.comparison import Difference, Differences, find_differences, merge_reference
 from chatdev.departments.verilog.waveform.vcd import WaveformError
@@ -55,6 +55,11 @@ _RESET = "\n`resetall\n"  # no directive of the answer holds for the bench
 _DELAYS, _TIMESCALE = re.compile(r"<=\s*#"), re.compile(r"`timescale[^\n/]*/[^\n/]*")
 _CHECKS = re.compile(r"\b(?:assert|assume|cover|restrict|property|sequence|clocking)\b"
                      r"|\$(?:fatal|error|warning|info)\b")
+_ENDS = re.compile(r"\$(?:finish|stop|fatal)\b")
+_NO_REMARK = re.compile(r"^sorry: constant selects in|^@\* is sensitive to all \d+ words in array"
+                        r"|got (?:32|64)\. Pruning \(signed\)|is selecting (?:after|before) vector")
+"""What Icarus Verilog says of its own ways, of numbers such as `0` at a port, and of bits behind a condition that is
+never true; lint tells what is wrong of these."""
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
@@ -113,15 +118,15 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
     if bench:
         taken, may_print, beside = frozenset(unit_names(bench.text)), bench.can_be_marked, bench.beside
     target = target.including(answer)
-    expanded = expand_macros(answer, sandbox, folder / "macros", target)
+    expanded = _without_ends(expand_macros(answer, sandbox, folder / "macros", target))
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
     simulated = _without_checks(expanded or "", target)
     compiled = compile_files({ANSWER: answer if simulated == (expanded or "") else simulated}, [target.top], sandbox,
                              folder / "alone", target, to_run=False)
-    compiled = replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     if not compiled.passed:
-        return compiled
+        return replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
+    compiled = replace(compiled, messages=tuple(map(_name_file, _leave_remarks(compiled.messages))))
     if expanded is None:
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
     if outside := outside_names(expanded, target, beside):
@@ -130,13 +135,26 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
                    text=simulated)
 
 
+def _leave_remarks(messages: Sequence[Message]) -> Iterator[Message]:
+    """The warnings that tell something of the module."""
+    return (one for one in messages if not _NO_REMARK.search(one.text))
+
+
+def _without_ends(text: str | None) -> str | None:
+    """The text without what ends the simulation where parameters do not fit: a bench goes on, and sees what it does."""
+    return _leave_out(text, find_configuration_checks) if text and _ENDS.search(text) else text
+
+
 def _without_checks(text: str, target: Target) -> str:
     """The text without those of its own assertions that the simulator does not know: they change nothing of what the
     module does."""
-    if target.simulator != ICARUS or not _CHECKS.search(text):
-        return text
+    return _leave_out(text, find_checks) if target.simulator == ICARUS and _CHECKS.search(text) else text
+
+
+def _leave_out(text: str, find: Callable[[str], Sequence[tuple[int, int, str]]]) -> str:
+    """The text without what is found; its lines stay."""
     try:
-        found = find_checks(text)
+        found = find(text)
     except DesignError:  # which is told where its names are looked for
         return text
     parts, place = list[str](), 0

@@ -9,7 +9,13 @@ from typing import Any
 
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.records import Source, import_pyslang
-from chatdev.departments.verilog.outside_names import Reach, find_known, find_reach, find_unsimulated
+from chatdev.departments.verilog.outside_names import (
+    Reach,
+    find_known,
+    find_parameter_checks,
+    find_reach,
+    find_unsimulated,
+)
 from chatdev.departments.verilog.target import USUAL, Target
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
@@ -58,7 +64,8 @@ def find_escapes(answer: str, beside: dict[str, str], target: Target) -> tuple[P
 
 @isolate(DesignError, MissingProgram)
 def find_warnings(text: str, codes: frozenset[str], target: Target = USUAL) -> list[tuple[int, str]]:
-    """Line and text of the warnings about an answer with one of these codes. Raises as `find_names` does."""
+    """Line and text of the warnings with one of these codes; the lines of given files stand behind those of the answer.
+    Raises as `find_names` does."""
     return list(_SlangSource(text, target).warnings(codes))
 
 
@@ -98,6 +105,13 @@ def find_checks(text: str) -> tuple[tuple[int, int, str], ...]:
     Raises as `find_names` does."""
     tree = _SlangSource(text, USUAL).tree
     return tuple(find_unsimulated(tree.root)) if tree else ()
+
+
+@isolate(DesignError, MissingProgram)
+def find_configuration_checks(text: str) -> tuple[tuple[int, int, str], ...]:
+    """The same of what ends the simulation where parameters do not fit (`initial if (W < 1) $finish;`)."""
+    tree = _SlangSource(text, USUAL).tree
+    return tuple(find_parameter_checks(tree.root)) if tree else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +250,7 @@ class _SlangSource:
         engine, shifts = self._slang.DiagnosticEngine(self._source.manager), self._shifts()
         for found in diagnostics:
             is_meant = _code(found) == _TRUNCATION and found.location in shifts
-            if _code(found) in codes and not (is_meant or self._source.is_given(found.location)):
+            if _code(found) in codes and not is_meant:
                 yield self._line(found.location), engine.formatMessage(found)
 
     def _shifts(self) -> set[Any]:

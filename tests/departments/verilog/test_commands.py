@@ -193,6 +193,17 @@ def test_variables_in_a_list_need_consent(folder: Path, monkeypatch: pytest.Monk
     assert verilog("check", "-f", "env.f", "--env").exit_code == 0
 
 
+def test_lint_looks_at_all_files_and_may_be_strict(folder: Path) -> None:
+    write_files(folder, a_dot_v="module a(input clk, input nobody, output [3:0] q);\nb b(.clk(clk), .q(q));\n"
+                "endmodule\n", b_dot_v="module b(input clk, output reg [3:0] q);\nreg dead;\ninitial q = 0;\n"
+                "always @(posedge clk) begin dead <= q[0]; q <= q + 1; end\nendmodule\n")
+    done = verilog("lint", "a.v", "b.v")
+    assert done.output == "b.v:2: warning: variable 'dead' is assigned but its value is never used\n"
+    strict = verilog("lint", "a.v", "b.v", "--strict").output
+    assert "a.v:1: warning: unused port signal 'nobody'" in strict
+    assert "b.v:4: warning: the register `dead` has neither a reset nor a first value" in strict
+
+
 def test_the_top_is_what_no_other_module_uses(folder: Path) -> None:
     write_files(folder, leaf_dot_v="module leaf #(parameter W = 1)(input a, output q);\nassign q = a;\nendmodule\n",
                 top_dot_v="module top #(parameter W = 2)(input a, output q);\nleaf #(.W(W)) u (.a(a), .q(q));\n"

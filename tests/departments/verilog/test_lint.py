@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmarks.verilog.lint import kinds, row_of
 from benchmarks.verilog.subjects import designs, verilogeval_subjects
 from chatdev.departments.verilog.answer import lint, undriven_signals
 from chatdev.departments.verilog.compilation import Message
@@ -99,3 +100,32 @@ def test_what_only_looks_like_a_mistake_is_none(body: str) -> None:
 def test_what_is_close_to_what_is_right_is_told(body: str, says: str) -> None:
     found = told_of(f"module TopModule(input a, input b, output q);\n{body}\nendmodule\n")
     assert [says in message.text for message in found] == [True]
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: str(kind["name"]))
+def test_a_kind_is_told_and_its_right_twin_is_not(kind: dict[str, Any]) -> None:
+    row = row_of(kind)
+    assert (row.told, row.told_strict, row.false) == (not row.strict, True, False)
+
+
+@pytest.mark.parametrize("body", [
+    "integer i; reg [3:0] r; always @(posedge a) for (i = 0; i <= 4; i = i + 1) if (i < 4) r[i] <= b; assign q = r[0];",
+    "reg [3:0] r; always @(posedge a) for (int i = 3; i >= 0; i--) r[i] <= b; assign q = ^r;",
+    "reg [7:0] m [0:255]; reg [7:0] o; initial begin m[0] = 1; m[1] = 2; end always @(posedge a) o <= m[{7'd0, b}]; "
+    "assign q = o[0];",
+    "wire c = ~a; reg r; always @(posedge c) r <= b; assign q = r;",
+    "localparam N = 0; genvar g; generate for (g = 0; g < N; g = g + 1) begin: none wire c; end endgenerate "
+    "assign q = a;",
+    "reg unused_r; always @(posedge a) unused_r <= b; assign q = a;",
+    "integer n; reg [7:0] c; always @(posedge a) begin c <= c + 1; n = c; end assign q = n < c;",
+])
+def test_what_is_near_to_the_newer_kinds_is_right(body: str) -> None:
+    assert told_of(f"module TopModule(input a, input b, output q);\n{body}\nendmodule\n") == []
+
+
+def test_remarks_of_the_compiler_on_its_own_ways_are_left_out(tmp_path: Path) -> None:
+    text = ("module part(input x, output z); assign z = x; endmodule\n"
+            "module TopModule(input clk, input [3:0] a, output reg [3:0] q, output z);\n"
+            "reg [3:0] m [0:15]; always @(posedge clk) m[a] <= a;\nalways @* q = m[a];\npart p(.x(0), .z(z));\n"
+            "endmodule\n")
+    assert examine(text, find_sandbox(), tmp_path).messages == ()

@@ -28,6 +28,10 @@ HONEST = {
     "checks of parameters": RIGHT.replace("(input clk", "#(parameter W = 1)(input clk").replace(
         "endmodule", '  if (W < 1) $fatal(1, "W");\n  if (W > 9) begin $error("W is %0d", W); end\n'
                      '  initial assert (W > 0) else $fatal(1, "W");\nendmodule'),
+    "parameters that end the simulation": RIGHT.replace("(input clk", "#(parameter W = 1)(input clk").replace(
+        "endmodule", '  integer i;\n  initial begin\n    if (W < 1) begin $error("W is %0d", W); $finish; end\n'
+                     '    for (i = 0; i < W; i = i + 1) if (i > 9) begin $display("no"); $stop(1); end\n'
+                     '    if (W > 9) $fatal(1, "W");\n  end\nendmodule'),
     "$sformatf": adding('always @(posedge clk) if (a === 1\'bx) $error($sformatf("a is %b at %0t", a, $time));'),
     "the time in a message": adding('always @(posedge clk) if (a === 1\'bx) $error("%0d", $time / 10);'),
     "a delay": RIGHT.replace("kept <= a", "kept <= #1 a"),
@@ -37,6 +41,11 @@ HONEST = {
 }
 REFUSED = {
     "a fatal error": (adding('initial $fatal(0, "Mismatches: 0 in 79 samples");'), "`$fatal` is not allowed here"),
+    "an end": (adding("initial $finish;"), "`$finish` is not allowed"),
+    "an end by a signal": (adding('initial if (a === 1\'bx) begin $error("x"); $finish; end'), "`$finish` is not"),
+    "an end by a register that a parameter sets": (adding(
+        "parameter W = 1; reg r; initial begin r = W; if (W) $finish; end"), "`$finish` is not"),
+    "an end later on": (adding("parameter W = 1; initial begin #50 if (W) $finish; end"), "`$finish` is not"),
     "the time in an output": (RIGHT.replace("a ^ b", "$time > 50"), "`$time` is not allowed here"),
     "the time by a function": (adding(_CALL + 'always @(clk) $display("%0d", keep($time));'), "`$time` is not allowed"),
     "the time in a string that is kept": (adding('string s; always @(clk) s = $sformatf("%0t", $time);'),

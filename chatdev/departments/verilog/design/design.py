@@ -343,7 +343,7 @@ class Builder:
         self._add_processes(statements)
 
     def _visit_array(self, member: Any) -> None:
-        for entry in getattr(member, "entries", None) or member.elements:
+        for entry in member.entries if hasattr(member, "entries") else member.elements:
             self._visit_members([entry])
 
     def _visit_block(self, member: Any) -> None:

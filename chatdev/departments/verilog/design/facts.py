@@ -51,9 +51,9 @@ def read_design(text: str, target: Target = USUAL) -> DesignFacts:
 
 @isolate(DesignError, MissingProgram)
 def list_mistakes(text: str, target: Target = USUAL) -> list[Mistake]:
-    """Line and text of what is wrong with a design. Raises as `read_design` does."""
-    design = Design.of(text, target)
-    return [(line, says) for line, says in find_mistakes(design) if line <= len(text.splitlines())]
+    """Line and text of what is wrong with a design; the lines of given files stand behind the text. Raises as
+    `read_design` does."""
+    return [*find_mistakes(Design.of(text, target))]
 
 
 @isolate(DesignError, MissingProgram)
@@ -276,11 +276,17 @@ def _half_driven(design: Design) -> Iterator[Mistake]:
         for part in (*one.data, *one.control):
             read[part.signal] |= part.mask
         for target in one.targets:
-            driven[target.signal] |= target.mask if one.exact else (1 << design.widths.get(target.signal, 0)) - 1
+            driven[target.signal] |= _mask_of(one, target, design)
     for name in driven.keys() & design.declared.keys() - inputs:
         if missing := read[name] & ~driven[name]:
             first = Part(name, (missing & -missing).bit_length() - 1, 1)
             yield design.declared[name], f"nothing drives `{design.names.text_of(first)}`"
+
+
+def _mask_of(assignment: Assignment, target: Part, design: Design) -> int:
+    """The bits that it may drive; of a memory `initial` fills what is used."""
+    is_exact = assignment.exact and design.process_of(assignment).kind != "initial"
+    return target.mask if is_exact else (1 << design.widths.get(target.signal, 0)) - 1
 
 
 def _late_values(design: Design) -> Iterator[Mistake]:

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from chatdev.departments.verilog.target import ANSWER, ICARUS, VERILATOR, Target
@@ -401,6 +402,7 @@ class Source:
         macros = PreprocessorOptions()
         macros.predefines, macros.undefines = list(_MACROS[self._target.simulator]), list(_OWN_MACROS)
         macros.predefines = [*macros.predefines, *(f"{name}={value}" for name, value in self._target.defines)]
+        macros.additionalIncludePaths = [Path(f"/{_FOLDER}")]  # what a header includes counts from there, too
         are_given = all(map(self._target.includes_only_given, self._texts.values()))
         macros.maxIncludeDepth = _DEEPEST if self._target.texts and are_given else 0
         return macros
