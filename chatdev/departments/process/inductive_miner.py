@@ -48,6 +48,9 @@ def mine(log: Mapping[Instance, int], noise: float = 0.0) -> ProcessTree:
         raise ConfigError(f"noise must lie between 0 and 1, not {noise}")
     if wrong := [count for count in log.values() if count < 0]:
         raise ConfigError(f"an instance cannot have been seen {wrong[0]} times")
+    if strange := [one for one in log if not isinstance(one, tuple) or not all(isinstance(name, str) and name
+                                                                               for name in one)]:
+        raise ConfigError(f"an instance is a tuple of the names of its phases, not {strange[0]!r:.80}")
     seen = {instance: count for instance, count in log.items() if count}
     names = order_phases(seen)
     places = {name: f"{place:06}" for place, name in enumerate(names)}
