@@ -80,19 +80,20 @@ def hold(found: Findings, source: str, rows: Sequence[tuple[int, Row]], expected
         in_c = CompiledProgram(program, Path(folder)).run(table)
     machine_, evaluation = Machine(program), Evaluation(build_transition(program))
     for (passed, row), by_c in zip(rows, in_c, strict=True):
-        wanted = expected({**row, CYCLE: passed})
+        wanted = {name.lower(): value for name, value in expected({**row, CYCLE: passed}).items()}
         state = machine_.state
         for column in given:
             column.write(state, _plain(row[column.name]))
         proved, _ = evaluation.scan({**{path: _reach(state, path) for path in evaluation.paths}, CYCLE: passed})
         seen = machine_.scan({one.root: state[one.root] for one in given}, passed)
         for column, value in zip(columns, by_c.values, strict=True):
-            if column.name not in wanted:
+            path = column.name.lower()
+            if path not in wanted:
                 continue
-            ours = {"run": column.read(seen), "C": value, "proof": proved[column.name.lower()]}
+            ours = {"run": column.read(seen), "C": value, "proof": proved[path]}
             found.values += len(ours)
-            found.differences += [f"{way}: {column.name} is {one}, not {wanted[column.name]}, of {dict(row)}"
-                                  for way, one in ours.items() if not is_same(one, _plain(wanted[column.name]))]
+            found.differences += [f"{way}: {column.name} is {one}, not {wanted[path]}, of {dict(row)}"
+                                  for way, one in ours.items() if not is_same(one, _plain(wanted[path]))]
 
 
 def _reach(state: Mapping[str, Any], path: str) -> Any:

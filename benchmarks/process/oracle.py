@@ -52,10 +52,11 @@ RENAMED, RENAMINGS = 150, 10
 Job = Mapping[str, Any]
 
 
-def ask(python: str, jobs: Sequence[Job]) -> tuple[str, list[Any]]:
-    """pm4py's version, and its answers."""
+def ask(python: str, jobs: Sequence[Job], patience: float | None = None) -> tuple[str, list[Any]]:
+    """pm4py's version, and its answers. Raises TimeoutExpired after so many seconds."""
     script = Path(__file__).with_name("pm4py_oracle.py")
-    done = subprocess.run([python, str(script)], input=json.dumps(jobs), text=True, capture_output=True, check=True)
+    done = subprocess.run([python, str(script)], input=json.dumps(jobs), text=True, capture_output=True, check=True,
+                          timeout=patience)
     said = json.loads(done.stdout)
     return said["pm4py"], said["answers"]
 

@@ -67,8 +67,13 @@ def read_bpmn(job):
     return {"tree": to_plain(pm4py.convert_to_process_tree(pm4py.read_bpmn(job["path"])))}
 
 
+def read_log(job):
+    found = pm4py.read_xes(job["path"])
+    return {"cases": int(found["case:concept:name"].nunique()), "events": len(found)}
+
+
 def main():
-    does = {"mine": mine, "measure": measure, "read_bpmn": read_bpmn}
+    does = {"mine": mine, "measure": measure, "read_bpmn": read_bpmn, "read_log": read_log}
     answers = [does[job["do"]](job) for job in json.load(sys.stdin)]
     json.dump({"pm4py": pm4py.__version__, "answers": answers}, sys.stdout)
 

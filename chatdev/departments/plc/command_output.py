@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from chatdev.cli.outcome import interrupted_status
 from chatdev.cli.shared_options import read_text_file
 from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize, scrub
@@ -233,6 +238,63 @@ turns_option = click.option("--most-turns", type=click.IntRange(1, 10_000_000), 
 def form_options(command: Command) -> Command:
     """Add `--json` and `--sarif`, as `form`."""
     return json_option(_sarif_option(command))
+
+
+_READ = ("paths", "libraries", "properties", "tables", "requirement")  # options whose files are watched
+_SETTLE, _PAUSE = 0.2, 0.5  # seconds without a change before a file counts as written; between two looks
+
+
+def watch_option(command: Command) -> Command:
+    """Add `--watch`: the command again whenever one of its files changes, until Ctrl-C."""
+    @wraps(command)
+    def collect(*, watches: bool, **given: Any) -> Any:
+        if not watches:
+            return command(**given)
+        read = ((value if isinstance(value, tuple) else (value,)) for name, value in given.items() if name in _READ)
+        files = [one for value in read for one in value if one]
+        while True:
+            seen = _look_at(files)
+            status: Any = 0
+            try:
+                command(**given)
+            except SystemExit as ended:  # the command has said why
+                status = ended.code
+            if status == interrupted_status():
+                sys.exit(status)
+            try:
+                changed = _await_change(files, seen)
+            except KeyboardInterrupt:
+                sys.exit(status)
+            click.echo(click.style(f"\n{datetime.now().astimezone():%H:%M:%S}  {sanitize(changed)} has changed", dim=True))
+
+    return click.option("--watch", "watches", is_flag=True,
+                        help="Do it again whenever a file changes, until Ctrl-C.")(collect)
+
+
+def _look_at(files: Iterable[Path]) -> dict[Path, tuple[int, int]]:
+    """When each file was written and how long it is; of a folder the files of programs in it."""
+    from chatdev.departments.plc.project import ENDINGS
+
+    found = {}
+    for named in files:
+        inside = (one for one in named.rglob("*") if one.suffix.lower() in ENDINGS) if named.is_dir() else [named]
+        for file in inside:
+            with suppress(OSError):
+                state = file.stat()
+                found[file] = state.st_mtime_ns, state.st_size
+    return found
+
+
+def _await_change(files: Sequence[Path], seen: Mapping[Path, tuple[int, int]]) -> str:
+    """Wait until a file has changed, and then until none is being written; its name."""
+    while (now := _look_at(files)) == seen:
+        time.sleep(_PAUSE)
+    while True:
+        time.sleep(_SETTLE)
+        if (later := _look_at(files)) == now:
+            different = sorted(str(file) for file in {*seen, *now} if seen.get(file) != now.get(file))
+            return different[0] + (f" and {len(different) - 1} more" if len(different) > 1 else "")
+        now = later
 
 
 def proof_options(command: Command) -> Command:

@@ -34,6 +34,7 @@ from chatdev.departments.plc.command_output import (
     tell_notes,
     turns_option,
     verifier_option,
+    watch_option,
     with_option,
 )
 from chatdev.errors import ConfigError
@@ -72,6 +73,7 @@ def command() -> None:
                    "that ends nothing. Files of XML are left as they are.")
 @dialect_options
 @form_options
+@watch_option
 @report_outcome
 def check(paths: tuple[Path, ...], libraries: tuple[Path, ...], each: bool,  # noqa: PLR0913 - options of a command
           entry: str | None, compilers: tuple[str, ...], mends: bool, choose: ChooseDialect, form: str) -> int:
@@ -274,6 +276,7 @@ def _draw(seen: SourceRun, plot: Path, form: str, signals: str | None) -> None:
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE.xml", help="Write the results as JUnit's XML.")
 @dialect_options
 @json_option
+@watch_option
 @report_outcome
 def test(paths: tuple[Path, ...], libraries: tuple[Path, ...], tables: tuple[Path, ...],  # noqa: PLR0913 - options
          cycle_ms: int | None, most_turns: int, entry: str | None, junit: Path | None, choose: ChooseDialect, form: str
@@ -348,6 +351,7 @@ def export(paths: tuple[Path, ...], out: Path, choose: ChooseDialect) -> int:
 @click.option("--requirement", type=click.Path(path_type=Path), metavar="FILE", help="A text for the report.")
 @verifier_option
 @form_options
+@watch_option
 @report_outcome
 def verify(paths: tuple[Path, ...], libraries: tuple[Path, ...], report: Path | None, requirement: Path | None,
            verifier: str | None, form: str, **asked: Any) -> int:
@@ -366,7 +370,8 @@ def verify(paths: tuple[Path, ...], libraries: tuple[Path, ...], report: Path | 
     if report:
         _write_report(proof, paths[0], report, text)
     if form == "sarif":
-        click.echo(as_json(proof_sarif(place_check(project, proof.check), proof, project.find)))
+        click.echo(as_json(proof_sarif(place_check(project, proof.check), proof, project.find,
+                                        asked["properties"])))
     elif form == "json":
         click.echo(as_json(proof_data(project, proof)))
     else:

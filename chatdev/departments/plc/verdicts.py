@@ -207,7 +207,7 @@ def _tell(outcome: Outcome, source: str, checked: SourceCheck) -> Mapping[str, A
 def _write_path(path: str, written: Mapping[str, str]) -> str:
     """A path such as `timer.et` with its variable as the source writes it."""
     root = re.split(r"[.\[]", path, maxsplit=1)[0]
-    return written.get(root, root) + path[len(root):]
+    return written.get(root.lower(), root) + path[len(root):]
 
 
 # `plc.keep`: what was proved is kept for later tasks (the paper's retrieval of code that worked).

@@ -230,28 +230,29 @@ def _name(activity: str, known: dict[str, str], refuse: Callable[[str], ConfigEr
 def _read_table(data: io.RawIOBase, path: Path, choice: LogChoice, log: EventLog) -> Iterator[tuple[str, Event]]:
     """The events of a table with a head. Bytes that are no UTF-8 are read as Windows' cp1252."""
     lines = map(_mend, _text_of(data, path))
-    head = next((line for line in lines if line.strip()), "")
-    separator = _separator(choice.separator) or max(",;\t|", key=lambda one: len(_cells(head, one)))
-    columns = [cell.strip() for cell in _cells(head, separator)]
+    head = next(filter(str.strip, lines), "")
+    separator = _separator(choice.separator, head)
+    columns = list(map(str.strip, _cells(head, separator)))
     places = _find_columns(columns, choice, path)
     times = TimeReader(choice.time_format or _order_of_dates(path, places.time, separator))
-    rows = csv.reader(lines, delimiter=separator, strict=True)
+    rows, names = csv.reader(lines, delimiter=separator, strict=True), dict[str, str]()
 
     def refuse(reason: str) -> ConfigError:
         return ConfigError(f"{path}:{rows.line_num + 1}: {reason}")
 
-    names: dict[str, str] = {}
     try:
         for row in filter(None, rows):
             if len(row) != len(columns):
                 raise refuse(f"{len(row)} values where the head has {len(columns)} columns")
             case, activity, time, transition = places.cells(row)
-            if not (case and activity):
+            if case and activity:
+                yield case, Event(_name(activity, names, refuse), times.optional(time), transition, "")
+            else:
                 log.passed_over["without case or activity"] += 1
-                continue
-            yield case, Event(_name(activity, names, refuse), times(time) if time else None, transition, "")
-    except (csv.Error, ValueError) as error:
-        raise refuse(f"no whole line of a table: {error}" if isinstance(error, csv.Error) else str(error)) from None
+    except csv.Error as error:
+        raise refuse(f"no whole line of a table: {error}") from None
+    except ValueError as error:
+        raise refuse(str(error)) from None
 
 
 def _text_of(data: io.RawIOBase, path: Path) -> io.TextIOWrapper:
@@ -279,26 +280,38 @@ class _Places(NamedTuple):
 
 def _find_columns(columns: Sequence[str], choice: LogChoice, path: Path) -> _Places:
     """The columns of case, activity, time and lifecycle. Raises ConfigError with the columns there are."""
-    plain = [" ".join(column.lower().replace("_", " ").replace("-", " ").split()) for column in columns]
-
-    def find(what: str, given: str | None, *, needed: bool = False) -> Any:
-        if given is not None and given not in columns:
-            raise ConfigError(f"{path}: there is no column {given!r}; it has: {', '.join(columns)}")
-        usual = (plain.index(name) for name in _COLUMNS[what] if name in plain)
-        place = next(usual, None) if given is None else columns.index(given)
-        if place is None and needed:
-            raise ConfigError(f"{path}: which column is the {what}? Name it with --{what}; there are: "
-                              f"{', '.join(columns) or 'none'}")
-        return place
-
-    names = [choice.activity] if choice.activity is None or choice.activity in columns else choice.activity.split("+")
-    return _Places(find("case", choice.case, needed=True), [find("activity", name, needed=True) for name in names],
-                   find("time", choice.time), find("lifecycle", choice.lifecycle))
+    activity = choice.activity
+    names = [activity] if activity is None or activity in columns else activity.split("+")
+    case, *activities = (_need_column(columns, what, name, path) for what, name in
+                         (("case", choice.case), *(("activity", name) for name in names)))
+    return _Places(case, activities, _find_column(columns, "time", choice.time, path),
+                   _find_column(columns, "lifecycle", choice.lifecycle, path))
 
 
-def _separator(given: str | None) -> str | None:
-    text = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(given or "", given)
-    if text is not None and (len(text) != 1 or text in "\"\r\n"):
+def _need_column(columns: Sequence[str], what: str, given: str | None, path: Path) -> int:
+    place = _find_column(columns, what, given, path)
+    if place is None:
+        raise ConfigError(f"{path}: which column is the {what}? Name it with --{what}; there are: "
+                          f"{', '.join(columns) or 'none'}")
+    return place
+
+
+def _find_column(columns: Sequence[str], what: str, given: str | None, path: Path) -> int | None:
+    """The column that is given, else the first that is usually called so; None where there is none."""
+    if given is None:
+        plain = [" ".join(re.split(r"[\s_-]+", column.lower())) for column in columns]
+        return next((plain.index(name) for name in _COLUMNS[what] if name in plain), None)
+    if given not in columns:
+        raise ConfigError(f"{path}: there is no column {given!r}; it has: {', '.join(columns)}")
+    return columns.index(given)
+
+
+def _separator(given: str | None, head: str) -> str:
+    """What stands between columns: as given, else what divides the head most."""
+    if given is None:
+        return max(",;\t|", key=lambda one: len(_cells(head, one)))
+    text = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}.get(given, given)
+    if len(text) != 1 or text in "\"\r\n":
         raise ConfigError(f"--separator {given!r}: give one character, or `tab`")
     return text
 
@@ -410,6 +423,10 @@ class TimeReader:
 
     def __call__(self, text: str) -> float:
         return self._read(text.strip().removesuffix(" UTC"))
+
+    def optional(self, text: str) -> float | None:
+        """The same; None for an empty text."""
+        return self(text) if text else None
 
     def _by_form(self, text: str) -> float:
         try:

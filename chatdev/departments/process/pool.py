@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from random import Random
@@ -28,6 +28,7 @@ from chatdev.errors import ConfigError
 
 _LONGEST = 4000  # characters of an instance
 _MOST_OUTCOMES = 500_000  # that are read
+_AT_ONCE = 500  # instances of one query
 _TABLES = sql.MetaData()
 POOLS = sql.Table("chatdev_pools", _TABLES, sql.Column("pool", sql.String(200), primary_key=True),
                    sql.Column("phases", sql.JSON, nullable=False))
@@ -112,13 +113,20 @@ class InstancePool:
     def add(self, outcomes: Sequence[InstanceOutcome]) -> None:
         """Count outcomes; many may do so at once, from several processes. Raises ConfigError for an instance that is
         longer than one may be."""
+        counts: dict[str, list[int]] = {}
+        rows = []
+        for outcome in outcomes:
+            key = _key_of(outcome.instance)
+            if outcome.counts:
+                count = counts.setdefault(key, [0, 0])
+                count[0] += 1
+                count[1] += outcome.success
+            row = {name: getattr(outcome, name) for name in _VALUES} | {"instance": key, "pool": self.name}
+            rows.append(_fit(row | {"time": outcome.time or datetime.now(UTC).isoformat(timespec="seconds")}))
         with self._transaction() as connection:
-            for outcome in outcomes:
-                key = _key_of(outcome.instance)
-                if outcome.counts:
-                    self._count(connection, key, 1, int(outcome.success))
-                row = {**asdict(outcome), "time": outcome.time or datetime.now(UTC).isoformat(timespec="seconds")}
-                connection.execute(sql.insert(_OUTCOMES).values(pool=self.name, **_fit(row), instance=key))
+            self._count(connection, counts)
+            if rows:
+                connection.execute(sql.insert(_OUTCOMES), rows)
 
     def entries(self) -> list[PoolEntry]:
         """All instances with what was counted, the most frequent first."""
@@ -152,18 +160,29 @@ class InstancePool:
         """Let go of the database."""
         self._engine.dispose()
 
-    def _count(self, connection: sql.Connection, key: str, times: int, successes: int) -> None:
-        mine = (_INSTANCES.c.pool == self.name) & (_INSTANCES.c.instance == key)
-        counted = sql.update(_INSTANCES).where(mine).values(
-            frequency=_INSTANCES.c.frequency + times, successes=_INSTANCES.c.successes + successes)
-        if connection.execute(counted).rowcount == 0:
-            connection.execute(sql.insert(_INSTANCES).values(pool=self.name, instance=key, frequency=times,
-                                                            successes=successes))
+    def _count(self, connection: sql.Connection, counts: Mapping[str, Sequence[int]]) -> None:
+        """Add to what was counted of these instances: times and successes."""
+        keys = list(counts)
+        known = {key for place in range(0, len(keys), _AT_ONCE) for key in connection.scalars(
+            sql.select(_INSTANCES.c.instance).where(
+                _INSTANCES.c.pool == self.name, _INSTANCES.c.instance.in_(keys[place:place + _AT_ONCE])))}
+        more = sql.update(_INSTANCES).where(
+            _INSTANCES.c.pool == self.name, _INSTANCES.c.instance == sql.bindparam("key")).values(
+            frequency=_INSTANCES.c.frequency + sql.bindparam("times"),
+            successes=_INSTANCES.c.successes + sql.bindparam("well"))
+        if found := [{"key": key, "times": counts[key][0], "well": counts[key][1]} for key in keys if key in known]:
+            connection.execute(more, found)
+        if new := [{"pool": self.name, "instance": key, "frequency": counts[key][0], "successes": counts[key][1]}
+                   for key in keys if key not in known]:
+            connection.execute(sql.insert(_INSTANCES), new)
 
     @contextmanager
     def _transaction(self) -> Iterator[sql.Connection]:
         with transaction(self._engine, alone=True) as connection:
             yield connection
+
+
+_VALUES = tuple(one.name for one in fields(InstanceOutcome))
 
 
 def _key_of(instance: Instance) -> str:
@@ -181,7 +200,8 @@ def _instance_of(key: str) -> Instance:
 
 def _fit(row: Mapping[str, Any]) -> dict[str, Any]:
     """The values, texts cut to the width of their columns."""
-    return {name: value[:300] if isinstance(value, str) else value for name, value in row.items() if name != "instance"}
+    return {name: value[:300] if isinstance(value, str) and name != "instance" else value
+            for name, value in row.items()}
 
 
 def _read_outcomes(connection: sql.Connection, name: str) -> list[InstanceOutcome]:

@@ -171,7 +171,7 @@ def read_target(inputs: Mapping[str, Any]) -> Target:
     """What is to be written: the module that `top` names, else the one that the bench tests, else `TopModule`."""
     given, named, bench = inputs.get("given"), inputs.get("top"), inputs.get("bench")
     simulator = str(inputs.get("simulator") or "").strip().lower()
-    target = Target.named(str(named).strip() if named else None, given, simulator)
+    target = Target.named(str(named).strip() if named else None, given, simulator, inputs.get("defines"))
     if named or not bench or re.search(rf"\b{TOP}\b", bench):
         return target
     tested = [name for name in _find_layout(bench, target).missing if name != REFERENCE_MODULE]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +14,14 @@ import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import write_file
-from chatdev.departments.verilog.target import ANSWER
-from chatdev.errors import ConfigError, ToolError
+from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize
+from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:
     from chatdev.departments.verilog.compilation import Message
-    from chatdev.departments.verilog.design_files import DesignFiles
-    from chatdev.tools.base import ToolContext, Verdict
+    from chatdev.departments.verilog.library import Dut
+    from chatdev.tools.base import Verdict
 
 UNJUDGED = 7
 """Exit code where nothing that was run says whether the module is right."""
@@ -38,17 +36,20 @@ def command() -> None:
 
 
 Command = Callable[..., Any]
+_IN_LISTS = {"macros": "-D", "includes": "-I", "libraries": "-y"}
+"""Options as lists have them, too."""
 
 
 def _design_options(command: Command) -> Command:
     """Add what a design is made of, as `design`."""
     @wraps(command)
-    def collect(*, files: tuple[Path, ...], lists: tuple[Path, ...], top: str | None, simulator: str, **given: Any
+    def collect(*, files: tuple[str, ...], lists: tuple[Path, ...], top: str | None, simulator: str, **given: Any
                 ) -> Any:
-        from chatdev.departments.verilog.design_files import read_design_files
+        from chatdev.departments.verilog.library import Dut
 
-        bench, reference = given.get("bench"), given.get("reference")
-        design = read_design_files(files, lists, top, bench, reference, simulator)
+        words = [f"{option}{one}" for name, option in _IN_LISTS.items() for one in given.pop(name)]
+        design = Dut.read(*words, *files, bench=given.get("bench"), reference=given.get("reference"), top=top,
+                             lists=lists, simulator=simulator, use_environment=given.pop("env"))
         return command(design=design, **{name: value for name, value in given.items()
                                          if name not in ("bench", "reference")})
 
@@ -58,9 +59,15 @@ def _design_options(command: Command) -> Command:
                      help="What compiles and runs it."),
         click.option("--top", metavar="MODULE", help="The module that is looked at. [default: the one that the bench "
                                                      "tests, else that of the first FILE which no other one uses]"),
+        click.option("--env", is_flag=True, help="Let lists use variables of the environment ($ROOT/rtl/a.v)."),
+        click.option("-y", "libraries", multiple=True, metavar="DIR",
+                     help="Take modules that no file has from DIR/NAME.sv and DIR/NAME.v (+libext+.v: others)."),
+        click.option("-I", "includes", multiple=True, metavar="DIR", help="Look for headers there, too (+incdir+DIR)."),
+        click.option("-D", "macros", multiple=True, metavar="NAME[=VALUE]",
+                     help="Define a macro (+define+NAME=VALUE)."),
         click.option("-f", "lists", multiple=True, type=click.Path(path_type=Path), metavar="FILE.f",
-                     help="A list of files, as simulators take it: a path a line, +incdir+DIR, -f for another list."),
-        click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="FILE..."),
+                     help="A list of files and options, as simulators take it."),
+        click.argument("files", nargs=-1, metavar="FILE..."),
     ):
         extended = add(extended)
     return extended
@@ -81,9 +88,9 @@ _sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print 
 @_design_options
 @_json_option
 @_sarif_option
-def check(design: DesignFiles, form: str) -> int:
+def check(design: Dut, form: str) -> int:
     """Compile the module alone, and say what is wrong as `file:line: error: …`. Exits with 1 if there are errors."""
-    messages = _messages_of(design)
+    messages = design.check()
     return _tell_messages(design, messages, form, any(one.severity == "error" for one in messages))
 
 
@@ -92,14 +99,10 @@ def check(design: DesignFiles, form: str) -> int:
 @_design_options
 @_json_option
 @_sarif_option
-def lint(design: DesignFiles, form: str) -> int:
+def lint(design: Dut, form: str) -> int:
     """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races.
     Exits with 1 if anything is said."""
-    from chatdev.departments.verilog.answer import undriven_signals
-
-    messages = _messages_of(design)
-    if not any(one.severity == "error" for one in messages):
-        messages += [one for one in undriven_signals(design.answer, design.target) if one not in messages]
+    messages = design.lint()
     return _tell_messages(design, messages, form, bool(messages))
 
 
@@ -110,11 +113,9 @@ def lint(design: DesignFiles, form: str) -> int:
 @_reference_option
 @_json_option
 @_junit_option
-def simulate(design: DesignFiles, form: str, junit: Path | None) -> int:
+def simulate(design: Dut, form: str, junit: Path | None) -> int:
     """Run the bench, and say what it reports of each output. Exits with 1 if it fails, with 7 if it says nothing."""
-    from chatdev.departments.verilog.judge import simulate as run
-
-    return _tell_verdict(design, run, form, junit)
+    return _tell_verdict(design, design.simulate(), form, junit)
 
 
 @command.command("judge")
@@ -124,12 +125,10 @@ def simulate(design: DesignFiles, form: str, junit: Path | None) -> int:
 @_reference_option
 @_json_option
 @_junit_option
-def judge(design: DesignFiles, form: str, junit: Path | None) -> int:
+def judge(design: Dut, form: str, junit: Path | None) -> int:
     """Run the bench, and compare with the reference's own run: other samples, other random inputs, outputs that the
     bench does not look at. Exits as `simulate`."""
-    from chatdev.departments.verilog.judge import judge as run
-
-    return _tell_verdict(design, run, form, junit)
+    return _tell_verdict(design, design.judge(), form, junit)
 
 
 @command.command("trace")
@@ -141,12 +140,10 @@ def judge(design: DesignFiles, form: str, junit: Path | None) -> int:
 @click.option("--output", "outputs", multiple=True, metavar="NAME",
               help="Only this output; may be given several times.")
 @_json_option
-def trace(design: DesignFiles, levels: int, outputs: tuple[str, ...], form: str) -> int:
+def trace(design: Dut, levels: int, outputs: tuple[str, ...], form: str) -> int:
     """Name the lines that gave a wrong output its value, and show the signals before the first mismatch. Exits as
     `simulate`."""
-    from chatdev.departments.verilog.mismatch import trace as run
-
-    return _tell_verdict(design, run, form, None, levels=levels, outputs=list(outputs) or None)
+    return _tell_verdict(design, design.trace(levels, outputs), form, None)
 
 
 @command.command("equivalent")
@@ -155,12 +152,10 @@ def trace(design: DesignFiles, levels: int, outputs: tuple[str, ...], form: str)
 @click.option("--reference", type=click.Path(path_type=Path), required=True, metavar="REF",
               help="The module that it is to do the same as.")
 @_json_option
-def equivalent(design: DesignFiles, form: str) -> int:
+def equivalent(design: Dut, form: str) -> int:
     """Prove by Yosys that the module does what REF does for all inputs, or show inputs for which it does not. Exits
     with 0 (proved), 1 (it differs) or 7 (not decided)."""
-    from chatdev.departments.verilog.equivalence import equivalent as run
-
-    return _tell_verdict(design, run, form, None)
+    return _tell_verdict(design, design.equivalent(), form, None)
 
 
 @command.command("wave")
@@ -171,102 +166,34 @@ def equivalent(design: DesignFiles, form: str) -> int:
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.vcd|FILE.svg",
               help="All signals (.vcd, and beside it a .gtkw that opens them in GTKWave or Surfer), or a picture of "
                    "the ports (.svg).")
-def wave(design: DesignFiles, out: Path) -> int:
+def wave(design: Dut, out: Path) -> int:
     """Run the bench, and keep what was recorded. Exits with 1 where nothing was."""
     ending = out.suffix.lower()
     if ending not in (".vcd", ".svg"):
         raise ConfigError(f"--out: {out} is neither a .vcd nor a .svg file; give it one of these endings")
-    with _open_context(design) as context:
-        written = list(_write_waves(design, context, out) if ending == ".vcd" else _draw(context, out))
-        if not written:
-            from chatdev.departments.verilog.judge import simulate as run
-
-            click.echo(sanitize(run.call(context, {}).report))
-            return 1
-    for file in written:
+    with explain_os_errors("write", out):
+        beside = design.record(out) if ending == ".vcd" else None
+        is_written = beside is not None or (ending == ".svg" and design.draw(out))
+    if not is_written:
+        click.echo(sanitize(design.simulate().report))
+        return 1
+    for file in filter(None, (out, beside)):
         click.echo(sanitize(str(file)))
     return 0
 
 
-def _write_waves(design: DesignFiles, context: ToolContext, out: Path) -> Iterator[Path]:
-    from chatdev.departments.verilog.answer import read_answer
-    from chatdev.departments.verilog.bench import HiddenBench
-    from chatdev.departments.verilog.simulation import simulate_answer
-    from chatdev.departments.verilog.waveform.waves import Waves
-    from chatdev.tools.base import throwaway_copy
-
-    bench = HiddenBench.of(context.inputs)
-    assert bench is not None
-    with throwaway_copy(context.scratch, {}) as folder:
-        result = simulate_answer(read_answer(context.software).text, bench, context.sandbox, folder, dump=True)
-        if result.waves is None:
-            return
-        shutil.copyfile(result.waves, out)
-        scope = f"{bench.layout.scope}."
-        names = sorted(name for name in Waves.open(result.waves).signals if name.startswith(scope))
-    yield out
-    listed = out.with_suffix(".gtkw")
-    write_file(listed, "".join(f"{line}\n" for line in (
-        f'[dumpfile] "{out.name}"', "[timestart] 0", *names)))
-    yield listed
-
-
-def _draw(context: ToolContext, out: Path) -> Iterator[Path]:
-    from chatdev.departments.verilog.mismatch import draw
-
-    for name in draw.call(context, {})["pictures"].values():
-        write_file(out, (context.run_folder / name).read_bytes())
-        yield out
-
-
-@contextmanager
-def _open_context(design: DesignFiles, *, looks_at_bench: bool = True) -> Iterator[ToolContext]:
-    """What the tools of a run are given. A bench, reference or simulator that cannot be used is wrong input."""
-    from chatdev.cli.mcp.served import Served
-    from chatdev.departments.verilog.judge import check_bench
-    from chatdev.tools.base import ToolContext
-
-    with Served([]).open_sandbox() as (sandbox, folder):
-        scratch = folder / "scratch"
-        scratch.mkdir()
-        context = ToolContext(design.software, {}, design.inputs, sandbox=sandbox, run_folder=folder, scratch=scratch)
-        if looks_at_bench:
-            try:
-                check_bench.call(context, {})
-            except ToolError as error:
-                raise ConfigError(_INPUT.sub(r"--\1 ", str(error))) from None
-        yield context
-
-
-def _messages_of(design: DesignFiles) -> list[Message]:
-    from chatdev.departments.verilog.simulation import examine
-    from chatdev.tools.base import throwaway_copy
-
-    with _open_context(design, looks_at_bench=False) as context, throwaway_copy(context.scratch, {}) as folder:
-        found = examine(design.answer, context.sandbox, folder, design.target)
-    return list(dict.fromkeys(found.messages))
-
-
-def _tell_messages(design: DesignFiles, messages: Sequence[Message], form: str, is_bad: bool) -> int:
-    places = [_at_its_file(one, design) for one in messages]
+def _tell_messages(design: Dut, messages: Sequence[Message], form: str, is_bad: bool) -> int:
     if form == "json":
-        _print_json({"top": design.target.top, "ok": not is_bad, "messages": [asdict(one) for one in places]})
+        _print_json({"top": design.files.target.top, "ok": not is_bad, "messages": [asdict(one) for one in messages]})
     elif form == "sarif":
-        _print_json(_sarif(places))
+        _print_json(_sarif(messages))
     else:
-        for one in places:
-            click.echo(sanitize(f"{one.file}:{one.line}: {one.severity}: {one.text}"))
+        for one in messages:
+            place = f"{one.file}:{one.line}" if one.line else one.file
+            click.echo(sanitize(f"{place}: {one.severity}: {one.text}"))
         if not is_bad:
-            click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{design.file}: {design.target.top}')}")
+            click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{design.files.file}: {design.files.target.top}')}")
     return int(is_bad)
-
-
-def _at_its_file(one: Message, design: DesignFiles) -> Message:
-    """The message with the file of the user's that it speaks of, which some name in their text alone."""
-    named = _PLACE.match(one.text) if not one.line else None
-    if named and named["file"] in design.files:
-        return replace(one, file=str(design.file_of(named["file"])), line=int(named["line"]), text=named["text"])
-    return replace(one, file=str(design.file_of(one.file)))
 
 
 def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
@@ -281,33 +208,31 @@ def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
             "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, **given: Any) -> int:
-    with _open_context(design, looks_at_bench="bench" in design.inputs) as context:
-        found: Verdict = run.call(context, {name: value for name, value in given.items() if value is not None})
-    verdict = replace(found, report=found.report.replace(ANSWER, design.file.name))
+def _tell_verdict(design: Dut, verdict: Verdict, form: str, junit: Path | None) -> int:
     if junit:
         write_file(junit, _junit(design, verdict))
     if form == "json":
-        _print_json({"top": design.target.top, **verdict.to_dict()})
+        _print_json({"top": design.files.target.top, **verdict.to_dict()})
     else:
         click.echo(sanitize(verdict.report))
     is_limit = verdict.evidence.get("outcome") in _LIMITS
-    if is_limit and design.target.simulator == "icarus":
+    if is_limit and design.files.target.simulator == "icarus":
         click.echo("Verilator takes more of the language: --simulator verilator", err=True)
     return UNJUDGED if is_limit or not verdict.judged else int(not verdict.passed)
 
 
-def _junit(design: DesignFiles, verdict: Verdict) -> str:
+def _junit(design: Dut, verdict: Verdict) -> str:
     """A test for each output, or one where the bench names none."""
     from chatdev.cli.junit import JunitCase, junit_text
 
     counts = {name: one["count"] for name, one in (verdict.evidence.get("outputs") or {}).items()}
     if not any(counts.values()) and not verdict.passed:
-        counts = {design.target.top: "some"}
+        counts = {design.files.target.top: "some"}
     skipped = "" if verdict.judged else "nothing that was run says whether it is right"
-    return junit_text(str(design.file), [
-        JunitCase(name, design.target.top, f"{count} mismatches\n{verdict.report}" if count and verdict.judged else "",
-                  skipped=skipped) for name, count in (counts or {design.target.top: 0}).items()])
+    top = design.files.target.top
+    return junit_text(str(design.files.file), [
+        JunitCase(name, top, f"{count} mismatches\n{verdict.report}" if count and verdict.judged else "",
+                  skipped=skipped) for name, count in (counts or {top: 0}).items()])
 
 
 def _print_json(data: Any) -> None:

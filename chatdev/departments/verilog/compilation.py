@@ -90,9 +90,13 @@ def _read_yaml(name: str) -> dict[str, Any]:
 BENCH, REFERENCE, GIVEN = "bench.sv", "reference.sv", "given/"
 """What the files are called while they are compiled, beside the answer; the compiler's messages name them."""
 WAVES = "wave.vcd"
+Defines = Sequence[tuple[str, str]]
+"""Macros that are defined before the first line, with what they stand for."""
 PROGRAM = "a.out"
 """What is simulated."""
 COMPILING = ProcessLimits(cpu=20, seconds=300, memory=1 << 30, file_size=64 << 20, disk=128 << 20, written=4 << 20)
+PREPROCESSING = replace(COMPILING, output=4 << 20)
+"""Of what is printed half is kept from the head, and half from the tail."""
 SIMULATING = ProcessLimits(cpu=30, seconds=600, memory=1 << 30, file_size=256 << 20, disk=320 << 20, written=8 << 20)
 """The time is that of the processor, so that a verdict does not depend on what else the machine does. VerilogEval's
 script gives 30 seconds; its longest problem takes 5."""

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from chatdev.departments.verilog.compilation import COMPILING, GIVEN, PROGRAM, Message
+from chatdev.departments.verilog.compilation import COMPILING, GIVEN, PREPROCESSING, PROGRAM, Defines, Message
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 
@@ -38,16 +38,21 @@ def require_icarus() -> None:
                              "iverilog")
 
 
-def preprocess(path: str, sandbox: Sandbox, folder: Path) -> Execution:
-    """Print the file in the folder without macros, where its preprocessor is found with marks of lines (`` `line``).
+def preprocess(paths: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path) -> Execution:
+    """Print the files in the folder without macros, where its preprocessor is found with marks of lines (`` `line``).
     Raises MissingProgram."""
     require_icarus()
     program = _preprocessor()
     if program is None:
-        return sandbox.run(SandboxJob(["iverilog", "-E", GENERATION, *INCLUDING, "-o", "/dev/stdout", path], folder,
-                                      COMPILING))
-    (folder / _SETTINGS).write_text(f"D:__ICARUS__=1\nI:{INCLUDING[-1]}\n", encoding="ascii")
-    return sandbox.run(SandboxJob([program, "-L", f"-F{_SETTINGS}", path], folder, COMPILING))
+        return sandbox.run(SandboxJob(["iverilog", "-E", GENERATION, *INCLUDING, *_definitions(defines), "-o",
+                                       "/dev/stdout", *paths], folder, PREPROCESSING))
+    macros = "".join(f"D:{name}={value}\n" for name, value in (("__ICARUS__", "1"), *defines))
+    (folder / _SETTINGS).write_text(f"{macros}I:{INCLUDING[-1]}\n", encoding="utf-8")
+    return sandbox.run(SandboxJob([program, "-L", f"-F{_SETTINGS}", *paths], folder, PREPROCESSING))
+
+
+def _definitions(defines: Defines) -> list[str]:
+    return [f"-D{name}={value}" for name, value in defines]
 
 
 @functools.cache
@@ -58,11 +63,13 @@ def _preprocessor() -> str | None:
     return next(map(str, found), None)
 
 
-def compile_with_icarus(paths: Sequence[str], tops: Sequence[str], sandbox: Sandbox, folder: Path) -> Execution:
+def compile_with_icarus(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path
+                        ) -> Execution:
     """Compile the files in the folder, in this order, with these root modules. Raises MissingProgram."""
     require_icarus()
     roots = [part for top in tops for part in ("-s", top)]
-    return sandbox.run(SandboxJob(["iverilog", *_FLAGS, *INCLUDING, *roots, "-o", PROGRAM, *paths], folder, COMPILING))
+    return sandbox.run(SandboxJob(["iverilog", *_FLAGS, *INCLUDING, *_definitions(defines), *roots, "-o", PROGRAM,
+                                   *paths], folder, COMPILING))
 
 
 def run_with_icarus(folder: Path, sandbox: Sandbox, *, dump: bool, limits: ProcessLimits) -> Execution:

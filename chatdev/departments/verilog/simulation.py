@@ -506,6 +506,7 @@ def _fill(name: str, width: int, fill: Fill, may_be_open: bool) -> str:
 # An answer as the simulator reads it: its macros are replaced by the simulator's own preprocessor.
 
 LONGEST = 1_000_000  # characters that macros may swell an answer to
+_FIRST_MARK = f'`line 1 "{ANSWER}"'
 _MARK = re.compile(r'^`line (?P<line>\d{1,9}) "(?P<file>[^"\n]*)" [0-2]$\n?', re.MULTILINE)
 
 
@@ -518,10 +519,13 @@ def expand_macros(text: str, sandbox: Sandbox, folder: Path, target: Target = US
     folder.mkdir()
     files = {ANSWER: text, **{GIVEN + path: header for path, header in target.texts.items()}}
     write_tree(folder, as_bytes(files))
-    done = (verilator if target.simulator == VERILATOR else icarus).preprocess(ANSWER, sandbox, folder)
-    if done.exit_status != 0 or done.truncated or len(done.stdout) > LONGEST:
+    before = [GIVEN + path for path in target.macro_files]
+    done = (verilator if target.simulator == VERILATOR else icarus).preprocess([*before, ANSWER], target.defines,
+                                                                               sandbox, folder)
+    own = done.stdout[max(done.stdout.find(_FIRST_MARK), 0):] if before else done.stdout
+    if done.exit_status != 0 or done.truncated or len(own) > LONGEST:
         return None
-    return _as_in_source(drop_comments(done.stdout), text.count("\n"))
+    return _as_in_source(drop_comments(own), text.count("\n"))
 
 
 def _as_in_source(expanded: str, breaks: int) -> str:

@@ -41,9 +41,9 @@ def compile_files(files: Mapping[str, str], tops: Sequence[str], sandbox: Sandbo
     write_tree(folder, as_bytes({**files, **{GIVEN + path: text for path, text in target.texts.items()}}))
     paths = [*(GIVEN + path for path in target.sources), *files]
     if target.simulator == VERILATOR:
-        execution = verilator.compile_with_verilator(paths, tops, sandbox, folder, to_run=to_run)
+        execution = verilator.compile_with_verilator(paths, tops, target.defines, sandbox, folder, to_run=to_run)
     else:
-        execution = icarus.compile_with_icarus(paths, tops, sandbox, folder)
+        execution = icarus.compile_with_icarus(paths, tops, target.defines, sandbox, folder)
     return read_compilation(execution, target)
 
 

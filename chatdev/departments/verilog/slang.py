@@ -122,7 +122,7 @@ def find_missing(bench: str, target: Target) -> tuple[tuple[str, ...], tuple[Mis
 def find_parameters(answer: str, bench: str, scope: str, target: Target) -> tuple[tuple[str, str], ...]:
     """The parameters of the answer with the values that its instance `scope` in a bench gives them; those that are no
     whole numbers are left out. Raises as `find_names` does."""
-    source = _SlangSource(answer, Target(target.top, (*target.given, ("bench.sv", bench))))
+    source = _SlangSource(answer, replace(target, given=(*target.given, ("bench.sv", bench)), parameters=()))
     return next((one.parameters for one in source.instances_of(target.top) if one.path == scope), ())
 
 

@@ -18,7 +18,7 @@ ICARUS, VERILATOR = SIMULATORS = "icarus", "verilator"
 ANSWER = "top.sv"
 """What the file with the module is called."""
 
-SOURCES, HEADERS = (".sv", ".v"), (".svh", ".vh")
+SOURCES, HEADERS = (".sv", ".v"), (".svh", ".vh", ".inc", ".h")
 _USED = re.compile(r"\b(\w+)\s*::")
 _PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
 
@@ -26,30 +26,43 @@ _PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
 @dataclass(frozen=True)
 class Target:
     """The module `top`, the text of each given file by its path, the values that its parameters have other than their
-    defaults, as Verilog writes them, the given sources that are `included`, and so not compiled by themselves, and the
-    `simulator` that is to run it."""
+    defaults, as Verilog writes them, the given sources that are `included`, and so not compiled by themselves, the
+    `simulator` that is to run it, and the macros that are defined before the first line (`+define+W=4`)."""
 
     top: str = TOP
     given: tuple[tuple[str, str], ...] = ()
     parameters: tuple[tuple[str, str], ...] = ()
     included: tuple[str, ...] = ()
     simulator: str = ICARUS
+    defines: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def named(cls, top: str | None, given: Mapping[str, str] | None, simulator: str | None = None) -> Target:
+    def named(cls, top: str | None, given: Mapping[str, str] | None, simulator: str | None = None,
+              defines: Mapping[str, str] | None = None) -> Target:
         """From the inputs of a run."""
-        return cls(top or TOP, tuple(sorted((given or {}).items())), simulator=simulator or ICARUS)
+        return cls(top or TOP, tuple((given or {}).items()), simulator=simulator or ICARUS,
+                   defines=tuple((defines or {}).items()))
 
     @cached_property
     def sources(self) -> dict[str, str]:
         """The given files that are compiled, packages before those that use them."""
-        found = {path: text for path, text in self.given if path.endswith(SOURCES) and path not in self.included}
+        found = {path: text for path, text in self.given if path.endswith(SOURCES) and path not in self._beside}
         packages = {name: path for path, text in found.items() for name in _PACKAGE.findall(blank_comments(text))}
         needs = {path: {packages[name] for name in _USED.findall(text) if name in packages} - {path}
                  for path, text in found.items()}
         with suppress(CycleError):
             return {path: found[path] for path in TopologicalSorter(needs).static_order()}
         return found
+
+    @cached_property
+    def _beside(self) -> frozenset[str]:
+        """The given files that others include."""
+        return frozenset(self.included).union(name for text in self.texts.values() for _, name in included_files(text))
+
+    @property
+    def macro_files(self) -> tuple[str, ...]:
+        """The given sources that define macros, which hold in all files behind them."""
+        return tuple(path for path, text in self.sources.items() if "`define" in text)
 
     @cached_property
     def texts(self) -> dict[str, str]:

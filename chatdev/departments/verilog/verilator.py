@@ -17,7 +17,17 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from chatdev.departments.verilog.compilation import BENCH, COMPILING, GIVEN, PROGRAM, WAVES, Message, words_of_verilator
+from chatdev.departments.verilog.compilation import (
+    BENCH,
+    COMPILING,
+    GIVEN,
+    PREPROCESSING,
+    PROGRAM,
+    WAVES,
+    Defines,
+    Message,
+    words_of_verilator,
+)
 from chatdev.errors import MissingProgram
 from chatdev.paths import cache_dir
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
@@ -60,24 +70,24 @@ def require_verilator() -> None:
                              f"{' '.join(missing)}")
 
 
-def preprocess(path: str, sandbox: Sandbox, folder: Path) -> Execution:
-    """Print the file in the folder without macros, with marks of lines (`` `line``). Raises MissingProgram."""
+def preprocess(paths: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path) -> Execution:
+    """Print the files in the folder without macros, with marks of lines (`` `line``). Raises MissingProgram."""
     require_verilator()
-    return _verilate(("-E",), [path], None, sandbox, folder)
+    return _verilate(("-E", *_definitions(defines)), paths, None, sandbox, folder, PREPROCESSING)
 
 
-def compile_with_verilator(paths: Sequence[str], tops: Sequence[str], sandbox: Sandbox, folder: Path, *,
-                           to_run: bool) -> Execution:
+def compile_with_verilator(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path,
+                           *, to_run: bool) -> Execution:
     """Compile the files in the folder, in this order, with these root modules; without `to_run` they are only read.
     Raises MissingProgram."""
     require_verilator()
     if not to_run:
-        return _verilate(("--lint-only", "--timing"), [*paths], tops[-1], sandbox, folder)
+        return _verilate(("--lint-only", "--timing", *_definitions(defines)), paths, tops[-1], sandbox, folder)
     (folder / _BUILT).mkdir()
     later = time.time() + _LATER
     for part in _runtime(sandbox).iterdir():
         os.utime(shutil.copy(part, folder / _BUILT), (later, later))
-    done = _build(paths, tops, sandbox, folder)
+    done = _build(paths, tops, defines, sandbox, folder)
     with suppress(FileNotFoundError):
         shutil.move(folder / _BUILT / PROGRAM, folder / PROGRAM)
     return done
@@ -110,21 +120,26 @@ def _as_icarus(text: str) -> str:
     return text
 
 
-def _build(paths: Sequence[str], tops: Sequence[str], sandbox: Sandbox, folder: Path) -> Execution:
+def _definitions(defines: Defines) -> list[str]:
+    return [f"+define+{name}={value}" for name, value in defines]
+
+
+def _build(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path) -> Execution:
     """A program of the files, below one root module: Verilator takes no several ones."""
     instances = "".join(f"  {top} {top}();\n" for top in tops)
     (folder / f"{_ROOT}.sv").write_text(f"module {_ROOT};\n{instances}endmodule\n", encoding="utf-8")
-    return _verilate(_MODEL, [*paths, f"{_ROOT}.sv"], _ROOT, sandbox, folder)
+    return _verilate((*_MODEL, *_definitions(defines)), [*paths, f"{_ROOT}.sv"], _ROOT, sandbox, folder)
 
 
-def _verilate(how: Sequence[str], paths: Sequence[str], top: str | None, sandbox: Sandbox, folder: Path) -> Execution:
+def _verilate(how: Sequence[str], paths: Sequence[str], top: str | None, sandbox: Sandbox, folder: Path,
+              limits: ProcessLimits = COMPILING) -> Execution:
     home = verilator_home()
     program, variables, bindings = "verilator_bin", {}, []
     if home:
         program, variables = f"{_HOME}/bin/verilator_bin", {"VERILATOR_ROOT": _HOME}
         bindings = [Binding(home, _HOME)]
     root = ("--top-module", top) if top else ()
-    return sandbox.run(SandboxJob([program, *how, *_FLAGS, *root, *paths], folder, COMPILING, env=variables,
+    return sandbox.run(SandboxJob([program, *how, *_FLAGS, *root, *paths], folder, limits, env=variables,
                                   bindings=bindings))
 
 
@@ -139,7 +154,7 @@ def _runtime(sandbox: Sandbox) -> Path:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as place, throwaway_copy(Path(place), {}) as work:
         (work / BENCH).write_text("module tb; initial begin #1; $finish; end endmodule\n", encoding="utf-8")
-        done = _build([BENCH], ["tb"], sandbox, work)
+        done = _build([BENCH], ["tb"], (), sandbox, work)
         parts = [*(work / _BUILT).glob("verilated*.o")]
         if done.exit_status != 0 or not parts:
             said = [message.text for message in read_messages(done.stderr + done.stdout)] or [done.stderr[-_LONGEST:]]

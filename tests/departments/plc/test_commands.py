@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,7 +97,7 @@ def test_a_violation_is_explained(latch: Path, tmp_path: Path) -> None:
     assert "#    6   Out := FALSE;" in done.output
     told = json.loads(plc("verify", latch, "--properties", properties, "--json").output)
     assert [one["verdict"] for one in told["properties"]] == ["PROVED", "VIOLATED"]
-    assert told["properties"][1]["cycles"][0]["changed"] == {"set": "TRUE", "clear": "TRUE"}
+    assert told["properties"][1]["cycles"][0]["changed"] == {"Set": "TRUE", "Clear": "TRUE"}
 
 
 def test_a_fault_is_found_without_properties(tmp_path: Path) -> None:
@@ -350,3 +353,20 @@ def test_a_definition_has_no_value(latch: Path) -> None:
     done = plc("check", latch, "--define", "SIM=1")
     assert done.exit_code == 2
     assert "'SIM=1' is no name; give one as in {IF defined (NAME)}, without a value" in done.output
+
+
+def test_a_file_is_checked_again_whenever_it_changes(tmp_path: Path) -> None:
+    file = write(tmp_path, "m.st", "PROGRAM m\nVAR a : BOOL; END_VAR\na := TRUE;\nEND_PROGRAM\n")
+    found = subprocess.Popen([sys.executable, "-m", "chatdev", "plc", "check", "--watch", str(file)],
+                             stdout=subprocess.PIPE, text=True, bufsize=1)
+    assert found.stdout is not None
+    try:
+        assert found.stdout.readline().startswith("OK ")
+        file.write_text(file.read_text().replace("a := TRUE", "b := TRUE"))
+        assert found.stdout.readline() == "\n"
+        assert "m.st has changed" in found.stdout.readline()
+        assert "m.st:3:1: error" in found.stdout.readline()
+        found.send_signal(signal.SIGINT)
+        assert found.wait(30) in (1, 130)  # between two looks, or while it is checked
+    finally:
+        found.kill()

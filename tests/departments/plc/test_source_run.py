@@ -23,7 +23,7 @@ END_FUNCTION_BLOCK
 def test_inputs_are_held_until_the_last_cycle() -> None:
     run = simulate_source(SHARE, inputs="Parts,Each\n5,20\n", cycles=3)
     assert run.passed
-    assert run.csv.startswith("Parts,Each,Late,Delay.in,Delay.pt,Delay.q,Delay.et,Delay.last,Delay.since\n"
+    assert run.csv.startswith("Parts,Each,Late,Delay.IN,Delay.PT,Delay.Q,Delay.ET,Delay.last,Delay.since\n"
                               "5,20,FALSE,TRUE,T#150ms,")
     assert [row[:3] for row in run.trace.rows] == [(5, 20, False), (5, 20, False), (5, 20, True)]
     assert run.milliseconds == (100, 100, 100)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
 
+from benchmarks.study import DOCS
 from chatdev.cli.app import command_line
 from chatdev.cli.outcome import heed_signals
 
@@ -112,11 +114,22 @@ def test_waves_are_kept_for_viewers_and_as_a_picture(folder: Path) -> None:
     (("judge", "counter.v", "half.v", "--bench", "tb.v", "--reference", "wrong.v"),
      "the test bench does not accept its own reference"),
     (("check", "-f", "loop.f"), "loop.f names itself, by way of loop.f"),
-    (("check", "-f", "define.f"), "+define+X=1 is not understood; there are paths, +incdir+DIR"),
+    (("check", "-f", "option.f"), "option.f:2: +plusarg is not understood; there are paths, +define+NAME=VALUE"),
+    (("check", "-f", "define.f"), "define.f:1: '1X=1' defines no macro; write NAME or NAME=VALUE"),
+    (("check", "-f", "missing.f"), "missing.f:3: there is no file nowhere.v (paths count from the working folder"),
+    (("check", "-f", "variable.f"), "variable.f:1: $ROOT/counter.v has the variable ROOT of the environment; give"),
+    (("check", "--env", "-f", "unset.f"), "unset.f:1: ${NO_SUCH}/counter.v has the variable NO_SUCH, which is not set"),
+    (("check", "-f", "ends.f"), "ends.f:1: nothing stands behind -f"),
+    (("check", "-f", "vhdl.f"), "pwm.vhd: this is VHDL"),
+    (("check", "."), ".: this is a folder; name its files, or give -y . to take modules from it"),
+    (("check", "counter.v", "-y", "nowhere"), "-y nowhere: there is no such folder"),
     (("check", "-f", "folder.f"), "+incdir+nowhere: there is no such folder"),
     (("wave", "counter.v", "half.v", "--bench", "tb.v", "--out", "w.png"), "w.png is neither a .vcd nor a .svg file")])
 def test_wrong_input_is_named(folder: Path, command: tuple[str, ...], message: str) -> None:
-    for name, text in {"pwm.vhd": "entity pwm is end;", "loop.f": "-f loop.f\n", "define.f": "+define+X=1\ncounter.v\n",
+    for name, text in {"pwm.vhd": "entity pwm is end;", "loop.f": "-f loop.f\n", "define.f": "+define+1X=1\n",
+                       "option.f": "// more\n+plusarg\n", "missing.f": "/* two\nlines */ counter.v\nnowhere.v\n",
+                       "variable.f": "$ROOT/counter.v\n", "unset.f": "${NO_SUCH}/counter.v\n", "ends.f": "-f\n",
+                       "vhdl.f": "counter.v pwm.vhd\n",
                        "folder.f": "+incdir+nowhere\ncounter.v\n"}.items():
         (folder / name).write_text(text, encoding="utf-8")
     done = verilog(*command)
@@ -131,6 +144,61 @@ def test_headers_of_an_include_folder_are_found(folder: Path) -> None:
     (folder / "inner.f").write_text("half.v\n", encoding="utf-8")
     (folder / "files.f").write_text("+incdir+inc\ncounter.v\n-F inner.f\n", encoding="utf-8")
     assert verilog("judge", "-f", "files.f", "--bench", "tb.v").exit_code == 0
+
+
+def write_files(folder: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        file = folder / name.replace("__", "/").replace("_dot_", ".")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+def test_a_list_says_all_that_simulators_are_told(folder: Path, simulator: str) -> None:
+    write_files(
+        folder, rtl__top_dot_v='`include "inc/sizes.vh"\nmodule top(input [`W-1:0] a, output [`SIZE-1:0] q);\n'
+        "  cell_of #(.W(`W)) c(.a(a), .q(q[`W-1:0]));\n  `HIGH(q)\nendmodule\n",
+        rtl__macros_dot_v="`define HIGH(q) assign q[`SIZE-1:`W] = 0;\n", rtl__inc__sizes_dot_vh="`define SIZE 8\n",
+        lib__cell_of_dot_vv="module cell_of #(parameter W = 1)(input [W-1:0] a, output [W-1:0] q);\n"
+        '`include "../rtl/body.inc"\nendmodule\n', rtl__body_dot_inc="assign q = ~a;\n",
+        rtl__inner_dot_f="macros.v // first\n+incdir+.\ntop.v\n",
+        all_dot_f="/* the\n   whole */ -sv +define+W=4+FAST\n-F rtl/inner.f\n-y lib +libext+.vv\n# end\n")
+    done = verilog("check", "-f", "all.f", "--simulator", simulator)
+    assert (done.exit_code, done.output) == (0, "OK rtl/top.v: top\n")
+    done = verilog("check", "-D", "W=9", "-f", "all.f", "-D", "W=9", "--simulator", simulator)
+    assert done.exit_code == 0, "what the list defines holds"
+
+
+def test_macros_and_folders_are_given_on_the_command_line(folder: Path) -> None:
+    write_files(folder, a_dot_v='`include "h.vh"\nmodule a(output [`W-1:0] q);\n`ifdef LOW\nassign q = `H;\n`endif\n'
+                "b b();\nendmodule\n", inc__h_dot_vh="`define H 0\n", lib__b_dot_v="module b; endmodule\n")
+    done = verilog("lint", "a.v", "-D", "W=3", "+define+LOW", "-I", "inc", "-y", "lib")
+    assert (done.exit_code, done.output) == (0, "OK a.v: a\n")
+    assert "nothing" not in done.output
+    assert verilog("lint", "a.v", "-D", "W=3", "-I", "inc", "-y", "lib").exit_code == 1
+
+
+def test_a_long_module_with_macros_is_read(folder: Path) -> None:
+    lines = "".join(f"wire [`W-1:0] a_wire_{number + 1} = a_wire_{number} + 3;\n" for number in range(3000))
+    write_files(folder, long_dot_v="`define W 8\nmodule long(input [`W-1:0] a_wire_0, output [`W-1:0] q);\n"
+                f"{lines}assign q = a_wire_3000;\nendmodule\n")
+    for simulator in ("icarus", "verilator"):
+        assert verilog("check", "long.v", "--simulator", simulator).output == "OK long.v: long\n"
+
+
+def test_variables_in_a_list_need_consent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HERE", str(folder))
+    write_files(folder, env_dot_f="$HERE/counter.v ${HERE}/half.v\n")
+    assert verilog("check", "-f", "env.f").exit_code == 2
+    assert verilog("check", "-f", "env.f", "--env").exit_code == 0
+
+
+def test_the_top_is_what_no_other_module_uses(folder: Path) -> None:
+    write_files(folder, leaf_dot_v="module leaf #(parameter W = 1)(input a, output q);\nassign q = a;\nendmodule\n",
+                top_dot_v="module top #(parameter W = 2)(input a, output q);\nleaf #(.W(W)) u (.a(a), .q(q));\n"
+                "endmodule\n")
+    assert verilog("check", "leaf.v", "top.v").output == "OK top.v: top\n"
+    assert verilog("check", "leaf.v", "top.v", "--top", "leaf").output == "OK leaf.v: leaf\n"
 
 
 PACKAGE = """package lights;
@@ -167,3 +235,18 @@ def test_what_a_simulator_does_not_know_is_no_fault_of_the_module(folder: Path) 
     assert "TopModule" not in verilog("check", "lights.sv", "light.sv").output
     done = verilog("check", "lights.sv")
     assert (done.exit_code, "lights.sv: no file has a module" in done.output) == (2, True)
+
+
+def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                      capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"counter.v": COUNTER.replace("q + 1", "q + 2"), "half.v": HALF, "tb.v": BENCH,
+                       "right.v": COUNTER.replace("module counter", "module RefModule")}.items():
+        (tmp_path / name).write_text(text)
+    example, *_ = re.findall(r"```python\n(.*?)```", (DOCS / "verilog.md").read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(example, "verilog.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert "FAIL: q is 10, not 5" in said
+    assert "q <= q + 2" in said
+    assert (tmp_path / "counter.svg").read_text().startswith("<svg")
+    assert (tmp_path / "counter.gtkw").read_text().splitlines()[0] == '[dumpfile] "counter.vcd"'

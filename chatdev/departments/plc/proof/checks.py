@@ -33,6 +33,7 @@ from chatdev.departments.plc.proof.terms import (
 )
 from chatdev.departments.plc.proof.transition import CYCLE, Obligation, ScanRules, Transition, build_transition
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
+from chatdev.departments.plc.simulation.trace import columns_of
 from chatdev.departments.plc.simulation.values import write_text
 from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Expression, Program, Value
 from chatdev.departments.plc.st.reading import read_program
@@ -395,6 +396,11 @@ class ReplayedRun:
         self.cycles: list[Cycle] = []
         self.fault: RunTimeFault | None = None
 
+    @cached_property
+    def _names(self) -> Mapping[str, str]:
+        """Paths as the program's author spells them."""
+        return {column.name.lower(): column.name for column in columns_of(self._program)}
+
     def shows_harm(self, inputs: Sequence[Mapping[str, Value]], watch: Watch) -> bool:
         """Whether the property sees harm in the last of these scans."""
         monitors: Mapping[str, Any] = dict.fromkeys(MONITORS, False)
@@ -444,7 +450,8 @@ class ReplayedRun:
         changed = [path for path in end if repr(end[path]) != repr(before[path]) or (first and path in given)]
         types = self._transition.types
         self.cycles.append(Cycle(len(self.cycles) + 1, milliseconds,
-                                 tuple((path, write_text(end[path], types[path])) for path in changed),
+                                 tuple((self._names.get(path, path), write_text(end[path], types[path]))
+                                       for path in changed),
                                  tuple(sorted(self._machine.lines)), self.fault.message if self.fault else ""))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Outcome, Property
 from chatdev.departments.plc.source_check import EntryVariable, SourceProof
 from chatdev.departments.plc.st.core import Section
+from chatdev.departments.plc.st.diagnostics import messages
 from chatdev.paths import bundled_table
 from chatdev.tools.base import template
 
@@ -116,6 +117,8 @@ def _align(rows: Sequence[Sequence[str]], *, last_is_free: bool = False) -> Iter
 
 # Properties and verdicts in words (`phrases.yaml`).
 
+_PARAMETER = re.compile(r"\{\{ p\[(\d)\] \}\}")
+_BRANCH, _VALUE = re.compile(r"\{%.*?%\}"), re.compile(r"\{\{\s*(\w+).*?\}\}")  # in sentences: their conditions, values
 _INSTANCE = re.compile(r"(?<![\w.])instance\.", re.IGNORECASE)  # PLCverif's name for the program, before variables
 _GOALS = ("pattern-reachability", "pattern-repeatability")
 
@@ -128,6 +131,14 @@ def describe_property(asked: Property, name_line: LineName = str) -> str:
     faults = _phrases()["faults"]
     kind, place, *_ = asked.parameters
     return _render(faults.get(kind, faults["other"]), p=asked.parameters, line=name_line(int(place.partition(":")[0])))
+
+
+def describe_rule(name: str) -> str:
+    """What a pattern, a fault at run time or a finding of the checker with this name is about, whatever the program."""
+    phrases = _phrases()
+    told = phrases["patterns"].get(name) or phrases["faults"].get(name) or messages().get(name, {}).get("says", name)
+    told = _PARAMETER.sub(lambda found: "ABC"[int(found[1])], told.removeprefix("line {{ line }}: "))
+    return _VALUE.sub(lambda found: found[1], _BRANCH.sub("", told))
 
 
 def describe_verdict(outcome: Outcome) -> str:
@@ -225,7 +236,7 @@ def _follow(name: str, changes: Sequence[Mapping[str, str]], known: Mapping[str,
         values.append(value)
         changed.append(name in now)
     root = _ROOT.match(name)
-    variable = known.get(root[0]) if root else None
+    variable = known.get(root[0].lower()) if root else None
     if variable is None or root is None:
         return SignalHistory(name, "local", tuple(values), tuple(changed))
     return SignalHistory(variable.name + name[root.end():], variable.section, tuple(values), tuple(changed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from chatdev.departments.plc.report.listing import (
     describe_contradiction,
     describe_opinion,
     describe_property,
+    describe_rule,
     describe_vacuity,
     describe_verdict,
     show_safely,
@@ -32,17 +34,42 @@ def check_sarif(checks: Mapping[Path, SourceCheck]) -> dict[str, Any]:
     return _log(result for file, check in checks.items() for result in _diagnostics(file, check))
 
 
-def proof_sarif(checks: Mapping[Path, SourceCheck], proof: SourceProof, locate: Callable[[Span], tuple[Path, Span]]
-                ) -> dict[str, Any]:
+def proof_sarif(checks: Mapping[Path, SourceCheck], proof: SourceProof, locate: Callable[[Span], tuple[Path, Span]],
+                properties: Path | None = None) -> dict[str, Any]:
     """The diagnostics of files and the verdicts on their program; `locate` says where a place of the program's text
-    stands. A property that names no place stands at the first line."""
+    stands. A property stands at its place in the JSON file of `properties`, else at the program's first line."""
+    places = [(properties, span) for span in _item_places(properties)] if properties else []
+    given = iter(places)
     return _log([*(result for file, check in checks.items() for result in _diagnostics(file, check)),
-                 *(_verdict(one, locate) for one in proof.outcomes)])
+                 *(_verdict(one, locate, None if one.asked.pattern == RUN_TIME else next(given, None))
+                   for one in proof.outcomes)])
+
+
+def _item_places(file: Path) -> list[Span]:
+    """Where each item of the list in a JSON file begins and ends."""
+    text = file.read_text(encoding="utf-8-sig", errors="replace")
+    decoder, found = json.JSONDecoder(), list[Span]()
+    at = text.find("[") + 1
+    while at:
+        begin = at + len(text[at:]) - len(text[at:].lstrip(" \t\r\n,"))
+        try:
+            _, at = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            break
+        found.append(Span(*_position(text, begin), *_position(text, at - 1)))
+    return found
+
+
+def _position(text: str, place: int) -> tuple[int, int]:
+    """Line and column of a place, both from 1."""
+    return text.count("\n", 0, place) + 1, place - text.rfind("\n", 0, place)
 
 
 def _log(results: Iterable[dict[str, Any]]) -> dict[str, Any]:
     found = list(results)
-    rules = [{"id": name} for name in sorted({one["ruleId"] for one in found})]
+    rules = [{"id": name, "shortDescription": {"text": describe_rule(name)},
+              "help": {"text": "docs/plc.md of chatdev says what is checked and proved, and how."}}
+             for name in sorted({one["ruleId"] for one in found})]
     driver = {"name": "chatdev plc", "version": __version__, "rules": rules}
     return {"$schema": _SCHEMA, "version": "2.1.0",
             "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}]}
@@ -55,13 +82,14 @@ def _diagnostics(file: Path, check: SourceCheck) -> Iterator[dict[str, Any]]:
         yield _result(one.code, ("fail", level), text, file, one.span) | _fixes(file, one.fix)
 
 
-def _verdict(outcome: Outcome, locate: Callable[[Span], tuple[Path, Span]]) -> dict[str, Any]:
+def _verdict(outcome: Outcome, locate: Callable[[Span], tuple[Path, Span]],
+             given: tuple[Path, Span] | None) -> dict[str, Any]:
     asked, span, rule = outcome.asked, Span(1, 1, 1, 1), outcome.asked.pattern
     if asked.pattern == RUN_TIME:
         rule, place = asked.parameters[:2]
         line, _, column = place.partition(":")
         span = Span(int(line), int(column or 1))
-    file, span = locate(span)
+    file, span = given or locate(span)
     parts = [f"{outcome.verdict}: {describe_property(asked)}", asked.description, describe_verdict(outcome),
              outcome.reason, describe_vacuity(outcome), describe_opinion(outcome), describe_contradiction(outcome)]
     kind = ("review", "none") if outcome.is_contradicted else _VERDICTS[outcome.verdict]

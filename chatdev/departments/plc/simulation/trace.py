@@ -90,7 +90,7 @@ class Columns:
             return int(step) - type_.low, type_.element
         if isinstance(type_, core.Record) and step in (types := self._fields.of(type_)):
             return step, types[step]
-        known = f"parts {', '.join(part.name for part in type_.fields[:_MOST_NAMES])}" if isinstance(
+        known = f"parts {', '.join(part.written or part.name for part in type_.fields[:_MOST_NAMES])}" if isinstance(
             type_, core.Record) else "indices" if isinstance(type_, core.Array) else "no parts"
         raise WrongValue(f"{text!r}: there is no {step!r}; it has {known}")
 
@@ -109,7 +109,7 @@ def _leaves(name: str, type_: core.Type) -> list[str]:
         return [leaf for number in range(type_.low, type_.high + 1)
                 for leaf in _leaves(f"{name}[{number}]", type_.element)]
     if isinstance(type_, core.Record):
-        return [leaf for part in type_.fields for leaf in _leaves(f"{name}.{part.name}", part.type)]
+        return [leaf for part in type_.fields for leaf in _leaves(f"{name}.{part.written or part.name}", part.type)]
     return [name] if type_.kind != "opaque" else []
 
 

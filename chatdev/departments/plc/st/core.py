@@ -70,12 +70,14 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A part of a record, with the value that it begins with; `section` is that of a function block's variable."""
+    """A part of a record, with the value that it begins with; `section` is that of a function block's variable,
+    `written` its name as its author wrote it."""
 
     name: str
     type: Type
     initial: Value
     section: Section = "local"
+    written: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,7 @@ class Types:
             for part in declaration.names:
                 if part.key in fields:
                     raise scope.reject("declared-twice", part.span, name=part.text, what="part", line=0)
-                fields[part.key] = Field(part.key, found, initial)
+                fields[part.key] = Field(part.key, found, initial, written=part.text)
         return Record(name or "structure", tuple(fields.values()))
 
 

@@ -555,5 +555,6 @@ def _report_twice(second: Variable, first: Variable, declaration: Declaration, s
 
 def make_record(written: str, name: str, variables: Sequence[Variable]) -> Record:
     """The data of a function block: all that it keeps from one call to the next."""
-    return Record(written, tuple(Field(one.name, one.type, one.initial, one.section) for one in variables
-                                 if one.section not in _NOT_STORED), name)
+    return Record(written, tuple(Field(one.name, one.type, one.initial, one.section,
+                                       one.written if one.written.lower() == one.name else "")
+                                 for one in variables if one.section not in _NOT_STORED), name)

@@ -341,11 +341,14 @@ class Source:
         from pyslang.syntax import SyntaxTree
 
         buffers = {name: self.manager.assignText(f"/{_FOLDER}{name}", text) for name, text in self._texts.items()}
+        macros = dict[str, Any]()  # those of one file hold in the next ones
         for name in (*self._target.sources, _OURS):
-            tree = SyntaxTree.fromBuffer(buffers[name], self.manager, self.bag)
+            tree = SyntaxTree.fromBuffer(buffers[name], self.manager, self.bag, inheritedMacros=[*macros.values()])
             if any("TooDeep" in str(found.code) for found in tree.diagnostics):
                 raise RuntimeError(f"{name} is too deeply nested")
             yield tree
+            if name in self._target.macro_files:
+                macros |= _macros_in(tree)
 
     def is_given(self, location: SourceLocation) -> bool:
         """Whether a place is in a given file."""
@@ -397,9 +400,26 @@ class Source:
 
         macros = PreprocessorOptions()
         macros.predefines, macros.undefines = list(_MACROS[self._target.simulator]), list(_OWN_MACROS)
+        macros.predefines = [*macros.predefines, *(f"{name}={value}" for name, value in self._target.defines)]
         are_given = all(map(self._target.includes_only_given, self._texts.values()))
         macros.maxIncludeDepth = _DEEPEST if self._target.texts and are_given else 0
         return macros
+
+
+def _macros_in(tree: SyntaxTree) -> dict[str, Any]:
+    """The definitions of macros in what is not left out of a file, by name."""
+    from pyslang.parsing import Token, TriviaKind
+
+    found = dict[str, Any]()
+
+    def look(node: Any) -> None:
+        for trivia in node.trivia if isinstance(node, Token) else ():
+            directive: Any = trivia.syntax() if trivia.kind == TriviaKind.Directive else None
+            if directive is not None and directive.kind.name == "DefineDirective":
+                found[directive.name.valueText] = directive
+
+    tree.root.visit(look)
+    return found
 
 
 @functools.cache

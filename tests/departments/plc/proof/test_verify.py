@@ -67,8 +67,8 @@ def test_a_condition_that_cannot_be_read_is_named(outcomes: list[Outcome]) -> No
 def test_a_counterexample_tells_what_changed_and_ran(outcomes: list[Outcome]) -> None:
     reached = outcomes[6].cycles
     assert len(reached) == 7
-    assert dict(reached[0].changed)["state"] == "1"
-    assert dict(reached[-1].changed)["state"] == "2"
+    assert dict(reached[0].changed)["State"] == "1"
+    assert dict(reached[-1].changed)["State"] == "2"
     assert 8 in reached[-1].lines
     assert 8 not in reached[1].lines
 
@@ -77,7 +77,7 @@ def test_a_division_by_zero_is_found(outcomes: list[Outcome]) -> None:
     division = outcomes[13]
     assert division.asked.parameters[0] == "division"
     assert division.cycles[-1].fault == "division by zero"
-    assert dict(division.cycles[-1].changed)["divisor"] == "12"
+    assert dict(division.cycles[-1].changed)["Divisor"] == "12"
 
 
 def test_an_assertion_of_constants_is_listed_with_its_verdict() -> None:

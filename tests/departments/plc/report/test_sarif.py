@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from chatdev.cli.app import command_line
 from chatdev.departments.plc.proof.outcomes import RUN_TIME, Opinion, Outcome, Property
 from chatdev.departments.plc.report.sarif import check_sarif, proof_sarif
 from chatdev.departments.plc.source_check import SourceProof, check_source, mend_source
@@ -112,3 +114,27 @@ def test_what_is_no_sarif_is_seen(place: tuple[str | int, ...], value: Any) -> N
         node = node[step]  # type: ignore[index]
     node[last] = value  # type: ignore[index]
     assert faults(log)
+
+
+def test_a_verdict_stands_at_its_property(tmp_path: Path) -> None:
+    program, properties = tmp_path / "p.st", tmp_path / "asked.json"
+    program.write_text("PROGRAM p\nVAR_INPUT a : BOOL; END_VAR\nVAR b : BOOL; END_VAR\nb := a;\n"
+                       "//#ASSERT b : one\nEND_PROGRAM\n")
+    properties.write_text('[\n  {"job_req": "pattern", "pattern_id": "pattern-invariant",'
+                          ' "pattern_params": {"0": "b"}},\n'
+                          '  {"wrong": 1}, {"job_req": "pattern", "pattern_id": "pattern-implication",\n'
+                          '   "pattern_params": {"0": "a", "1": "b"}}\n]\n')
+    said = CliRunner().invoke(command_line, ["plc", "verify", str(program), "--properties", str(properties), "--sarif"])
+    log = json.loads(said.stdout)
+    assert faults(log) == []
+    places = {}
+    for one in log["runs"][0]["results"]:
+        place = one["locations"][0]["physicalLocation"]
+        region = place["region"]
+        file = Path(place["artifactLocation"]["uri"]).name
+        places[one["ruleId"]] = file, region["startLine"], region["startColumn"]
+    assert places == {"pattern-invariant": ("asked.json", 2, 3), "unreadable": ("asked.json", 3, 3),
+                      "pattern-implication": ("asked.json", 3, 17), "assertion": ("p.st", 5, 1)}
+    rules = {one["id"]: one["shortDescription"]["text"] for one in log["runs"][0]["tool"]["driver"]["rules"]}
+    assert rules["pattern-implication"] == "whenever A, then B"
+    assert rules["assertion"] == "all //#ASSERT of the program hold"

@@ -51,7 +51,7 @@ def test_a_variable_called_time_is_no_time_of_scans() -> None:
 def test_what_was_seen_is_a_trace_again() -> None:
     replay = run_trace(WHOLE, read_trace(GOOD, WHOLE))
     text = write_trace(replay.trace(columns_of(WHOLE)))
-    assert text.splitlines()[0].startswith("Start,Stop,Speed,Run,Warn,Count,Delay.in,")
+    assert text.splitlines()[0].startswith("Start,Stop,Speed,Run,Warn,Count,Delay.IN,")
     assert text.splitlines()[1].startswith("TRUE,FALSE,3,TRUE,")
     assert "T#150ms" in text
     again = read_trace(text, WHOLE)
@@ -89,7 +89,7 @@ def test_a_run_may_begin_in_another_state() -> None:
     ("speed\n\n1e5\n", "line 3: speed: '1e5' is no INT, which goes from -32768"),
     ("Delay.ET\nT#5x\n", "'T#5x' is no TIME"),
     ("Start,Stop\n1\n", "line 2: 1 cells for 2 columns"), ('Start\n"x\n', "line 2: this is no CSV"),
-    ("Points[4].x\n", "goes from 1 to 3"), ("Delay.foo\n", "no 'foo'; it has parts in, pt, q, et, last"),
+    ("Points[4].x\n", "goes from 1 to 3"), ("Delay.foo\n", "no 'foo'; it has parts IN, PT, Q, ET, last"),
     ("State\nGone\n", "one of Idle, Busy, Halted"), ("CYCLE_TIME()\n-1\n", "line 2: .*-1 is no TIME"),
     ("Start[1]\n", "it has no parts"), ("Start" + "[1]" * 30_000 + "\n", "there is no variable"),
     ("speed\n" + "1" * 100_000 + "\n", "longer than 200 characters"),
