@@ -30,17 +30,8 @@ from chatdev.departments.process.conformance import (
     measure_precision,
     measure_quality,
 )
-from chatdev.departments.process.inductive_miner import (
-    Cut,
-    _best_ends,
-    build_graph,
-    count_later,
-    drop_infrequent,
-    find_cuts,
-    find_order_cut,
-    mine,
-    split_log,
-)
+from chatdev.departments.process.follows_graph import build_graph, count_later, drop_infrequent
+from chatdev.departments.process.inductive_miner import Cut, _best_ends, find_cuts, find_order_cut, mine, split_log
 from chatdev.departments.process.process_tree import (
     SILENT,
     Instance,
