@@ -41,7 +41,8 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_
 from chatdev.departments.process.bpmn import write_bpmn
 from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.conformance import Quality, find_difference, measure_precision, measure_quality
-from chatdev.departments.process.inductive_miner import build_graph, find_cut, mine, split_log
+from chatdev.departments.process.follows_graph import build_graph
+from chatdev.departments.process.inductive_miner import find_cut, mine, split_log
 from chatdev.departments.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
 
 NOISE, TIMES = 0.2, 3

@@ -26,7 +26,8 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown
 from chatdev.departments.process.bpmn import write_bpmn
 from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.conformance import find_difference, measure_quality
-from chatdev.departments.process.inductive_miner import build_graph, mine
+from chatdev.departments.process.follows_graph import build_graph
+from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_tree import ProcessTree, describe, normalise
 
 TREES, INSTANCES, MOST_INSTANCES = 1000, 200, 20_000

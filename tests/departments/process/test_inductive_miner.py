@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from itertools import combinations, pairwise
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -22,12 +24,14 @@ from benchmarks.process.pools import (
 )
 from chatdev.departments.process.conformance import (
     Quality,
+    accepts,
     find_difference,
     measure_fitness,
     measure_precision,
     measure_quality,
 )
-from chatdev.departments.process.inductive_miner import build_graph, drop_infrequent, find_cuts, find_order_cut, mine
+from chatdev.departments.process.follows_graph import build_graph, count_later, drop_infrequent
+from chatdev.departments.process.inductive_miner import Cut, _best_ends, find_cuts, find_order_cut, mine, split_log
 from chatdev.departments.process.process_tree import (
     SILENT,
     Instance,
@@ -179,3 +183,50 @@ def test_differences_between_two_miners_are_classified() -> None:
     assert oracle.classify(pool, parallel(A, B), loop(exclusive(A, B))) == "other, though there are cuts"
     flower = loop(exclusive(A, B, C))
     assert oracle.classify(pool_of("abc bca cab"), flower, optional(flower)) == "other fall-through, as precise"
+
+
+@pytest.mark.parametrize(("pool", "noise", "text", "fitness", "allowed"), [
+    ({"aba": 5}, 0.0, "*('a', 'b')", 1, "ababa"),  # and `a`: no other tree names each phase once
+    ({"abc": 99, "abbc": 1}, 0.2, "->('a', *('b', tau), 'c')", 1, "abbbc"),  # a repetition is never overlooked
+    ({"abc": 99, "abxc": 1}, 0.2, "->('a', 'b', X(tau, 'x'), 'c')", 1, "abxc"),  # a phase that is rare is optional
+    ({"abcd": 95, "abcbcd": 5}, 0.2, "->('a', 'b', *('c', tau), 'd')", 0.95, "abccd"),  # which was never seen
+    ({"ab": 50, "cd": 49, "ac": 1}, 0.5, "->('a', X('b', ->('c', 'd')))", 0.5, "acd"),  # one stray instance decides
+])
+def test_what_users_do_not_expect_stays_as_it_is_told(pool: dict[str, int], noise: float, text: str, fitness: float,
+                                                      allowed: str) -> None:
+    log = {tuple(word): count for word, count in pool.items()}
+    model = mine(log, noise)
+    assert str(model) == text
+    assert measure_fitness(model, log) == fitness
+    assert accepts(model, tuple(allowed))
+
+
+@pytest.mark.parametrize("instance", ["abc", ("",), (1, 2)])
+def test_what_is_no_instance_is_refused(instance: Any) -> None:
+    with pytest.raises(ConfigError, match="a tuple of the names of its phases"):
+        mine({instance: 1})
+
+
+def test_instances_are_divided_as_by_one_search_over_all() -> None:
+    chance = Random(0)
+    place = {name: number for number, name in enumerate("abcdef")}
+    for _ in range(3000):
+        names = sorted(chance.choices("abcdef", k=chance.randrange(1, 12)))
+        for _ in range(chance.randrange(4)):
+            one, other = chance.randrange(len(names)), chance.randrange(len(names))
+            names[one], names[other] = names[other], names[one]
+        ends = _best_ends(tuple(map(place.__getitem__, names)), 6)
+        whole = [tuple(name for name in names[begin:end] if place[name] == number)
+                 for number, (begin, end) in enumerate(pairwise([0, *ends]))]
+        groups = tuple(frozenset(name) for name in place)
+        assert [*map(dict, split_log({tuple(names): 1}, Cut("sequence", groups)))] == [{part: 1} for part in whole]
+
+
+def test_pairs_are_counted_as_by_looking_at_each() -> None:
+    chance = Random(0)
+    log = {tuple(chance.choices("abcdefgh", k=length)): chance.randrange(1, 5) for length in (0, 3, 20, 90) * 15}
+    expected = Counter[tuple[str, str]]()
+    for instance, count in log.items():
+        for pair in combinations(instance, 2):
+            expected[pair] += count
+    assert count_later(log) == expected
