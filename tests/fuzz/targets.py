@@ -9,7 +9,8 @@ from importlib import import_module
 
 from tests.fuzz.readers.reader import Reader
 
-MODULES = ("replies", "programs", "uses", "verilog", "slang", "plc", "controllers", "diagrams", "simulink", "records")
+MODULES = ("replies", "programs", "uses", "verilog", "slang", "plc", "controllers", "diagrams", "simulink", "processes",
+           "records")
 
 
 @cache
@@ -78,6 +79,7 @@ TARGETS = {
                         "values of inputs", "classic file", "package file", "value of a parameter",
                         "expression of inputs"),
                        "departments/simulink"),
+    "processes": Target(("event log", "table of events", "events of objects", "process model"), "departments/process"),
     "journals": Target(("journal",), "runner"),
     "databases": Target(("pool",), "batch"),
     "companies": Target(("company", "company of 1.x", "changed chain", "settings", "consents", "variables", "template"),

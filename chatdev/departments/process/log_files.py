@@ -38,7 +38,9 @@ _COLUMNS = {  # of a table, as usual exports call them
 _CHUNK = 1 << 16  # bytes
 _LONGEST_TAG = 1 << 24  # bytes without the end of an element: nothing that a log holds
 _LONGEST_NAME = 1000  # characters of an activity
+_LONGEST_HEAD = 100_000  # characters of a table's head
 _MOST_ACTIVITIES = 10_000
+_MOST_TOLD, _LONGEST_TOLD = 40, 80  # names in a message, and characters of each
 _LARGEST_JSON = 1 << 30  # bytes: it is read whole
 _DEEPEST = 100
 
@@ -207,7 +209,14 @@ def _read_xes(data: io.RawIOBase, path: Path, choice: LogChoice, log: EventLog) 
     yield from reader.traces
     if not reader.found and reader.keys:
         raise ConfigError(f"{path}: no event has the attribute {'+'.join(_parts_of(choice.activity, ACTIVITY))!r}; "
-                          f"name another one, --activity: its events have {', '.join(sorted(reader.keys))}")
+                          f"name another one, --activity: its events have {_some(sorted(reader.keys))}")
+
+
+def _some(names: Iterable[str]) -> str:
+    """The names as a message tells them, long ones cut and the last of many left out."""
+    found = list(names)
+    more = f", and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
+    return ", ".join(name[:_LONGEST_TOLD] for name in found[:_MOST_TOLD]) + more
 
 
 def _parts_of(given: str | None, usual: str) -> list[str]:
@@ -260,7 +269,7 @@ def _text_of(data: io.RawIOBase, path: Path) -> io.TextIOWrapper:
 
 
 def _cells(head: str, separator: str) -> list[str]:
-    return next(csv.reader([head], delimiter=separator), [])
+    return next(csv.reader([head[:_LONGEST_HEAD]], delimiter=separator), [])
 
 
 class _Places(NamedTuple):
@@ -292,7 +301,7 @@ def _need_column(columns: Sequence[str], what: str, given: str | None, path: Pat
     place = _find_column(columns, what, given, path)
     if place is None:
         raise ConfigError(f"{path}: which column is the {what}? Name it with --{what}; there are: "
-                          f"{', '.join(columns) or 'none'}")
+                          f"{_some(columns) or 'none'}")
     return place
 
 
@@ -302,7 +311,7 @@ def _find_column(columns: Sequence[str], what: str, given: str | None, path: Pat
         plain = [" ".join(re.split(r"[\s_-]+", column.lower())) for column in columns]
         return next((plain.index(name) for name in _COLUMNS[what] if name in plain), None)
     if given not in columns:
-        raise ConfigError(f"{path}: there is no column {given!r}; it has: {', '.join(columns)}")
+        raise ConfigError(f"{path}: there is no column {given!r:.80}; it has: {_some(columns)}")
     return columns.index(given)
 
 
@@ -398,7 +407,7 @@ def _object_type(types: Mapping[str, str], given: str | None, path: Path) -> str
         return given
     if given is None and len(counts) == 1:
         return next(iter(counts))
-    known = ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+    known = _some(f"{name:.60} ({count})" for name, count in sorted(counts.items()))
     reason = "objects of which type are the cases?" if given is None else f"there are no objects of the type {given!r};"
     raise ConfigError(f"{path}: {reason} Name it with --case: {known}")
 
