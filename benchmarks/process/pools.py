@@ -103,6 +103,22 @@ def _change(instance: Instance, names: list[str], chance: Random) -> Instance:
     return tuple(changed)
 
 
+def change_sequence(chance: Random, variants: int, phases: int = 20) -> Pool:
+    """So many variants of one sequence, each with up to three neighbours exchanged and up to two phases left out, as
+    the logs of offices have them."""
+    names = [f"Step{number}" for number in range(phases)]
+    found: Pool = Counter()
+    while len(found) < variants:
+        instance = names.copy()
+        for _ in range(chance.randint(0, 3)):
+            place = chance.randrange(phases - 1)
+            instance[place:place + 2] = instance[place + 1], instance[place]
+        for _ in range(chance.randint(0, 2)):
+            instance.pop(chance.randrange(len(instance)))
+        found[tuple(instance)] += 1
+    return found
+
+
 def hallucinate(chance: Random, variants: int, instances: int, noise: float = 0.3, phases: int = 20) -> Pool:
     """A pool as a model generates one: so many variants of a process of 20 phases (the paper's 14 and some more), few
     of them frequent; up to three phases of each are left out, repeated, moved or exchanged, the more the more
