@@ -43,7 +43,8 @@ class BenchReport:
     """What a bench printed: mismatches per output, and in all (None: it printed nothing of the kind).
 
     Of a bench without such counts (not `is_counted`), `mismatches` and `samples` are checks that failed and checks in
-    all, `complaints` the lines that say what failed, the first one at the front, and `lines` all that it printed.
+    all, `complaints` the lines that say what failed, the first one at the front, and `lines` all that it printed. Of
+    one in Python, `tests` are those that ran, each with what it says is wrong, or "".
     """
 
     outputs: Mapping[str, Mismatch] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class BenchReport:
     complaints: tuple[PrintedLine, ...] = ()
     lines: tuple[str, ...] = ()
     is_counted: bool = True
+    tests: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, stdout: str) -> Self:

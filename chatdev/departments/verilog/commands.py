@@ -77,7 +77,7 @@ def _design_options(command: Command) -> Command:
 
 
 _bench_option = click.option("--bench", type=click.Path(path_type=Path), required=True, metavar="TB",
-                             help="A test bench that says by itself what fails.")
+                             help="A test bench that says by itself what fails: Verilog, or a module of cocotb (.py).")
 _reference_option = click.option("--reference", type=click.Path(path_type=Path), metavar="REF",
                                  help="A right module (RefModule, or of the same name) that it is compared with.")
 _junit_option = click.option("--junit", type=click.Path(path_type=Path), metavar="FILE.xml",
@@ -309,9 +309,13 @@ def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, 
 
 
 def _junit(design: DesignFiles, verdict: Verdict) -> str:
-    """A test for each output, or one where the bench names none."""
+    """A test for each of those of a bench in Python; else for each output, or one where the bench names none."""
     from chatdev.cli.junit import JunitCase, junit_text
 
+    if tests := verdict.evidence.get("tests"):
+        return junit_text(str(design.file), [
+            JunitCase(name, design.target.top, said if verdict.judged else "",
+                      skipped="" if verdict.judged else said or "not judged") for name, said in tests.items()])
     counts = {name: one["count"] for name, one in (verdict.evidence.get("outputs") or {}).items()}
     if not any(counts.values()) and not verdict.passed:
         counts = {design.target.top: "some"}
