@@ -232,15 +232,18 @@ def _time_of(time: str, unit: str) -> int | None:
 
 
 def report_on(tests: Sequence[TestResult], printed: str) -> BenchReport:
-    """What the tests say, or else an error among what was `printed`; without a number of mismatches where none came to an end of its own, or the bench itself is
-    wrong and nothing else failed."""
+    """What the tests say, or else an error among what was `printed`; without a number of mismatches where no test came
+    to a verdict: none ran, or the bench itself is wrong and nothing else failed."""
     ran = [one for one in tests if not one.skipped]
-    failed = [one for one in ran if one.message and not one.is_fault]
-    faults = [one.complaint for one in ran if one.message and one.is_fault]
+    wrong = [one for one in ran if one.message]
+    failed = [one for one in wrong if not one.is_fault]
     said = {one.name: one.message for one in ran}
-    if not tests:
-        faults = [PrintedLine(found[0].strip()[:_LONGEST]) for found in _ERROR.finditer(printed)][-1:]
-    if not ran or (faults and not failed):
-        return BenchReport(complaints=tuple(faults), is_counted=False, tests=said)
-    return BenchReport(mismatches=len(failed), samples=len(ran), is_counted=False, tests=said,
-                       complaints=tuple(sorted((one.complaint for one in failed), key=lambda one: one.time or 0)))
+    if ran and (failed or not wrong):
+        return BenchReport(mismatches=len(failed), samples=len(ran), is_counted=False, tests=said,
+                           complaints=tuple(sorted((one.complaint for one in failed), key=lambda one: one.time or 0)))
+    faults = [one.complaint for one in wrong] if tests else _last_error(printed)
+    return BenchReport(complaints=tuple(faults), is_counted=False, tests=said)
+
+
+def _last_error(printed: str) -> list[PrintedLine]:
+    return [PrintedLine(found[0].strip()[:_LONGEST]) for found in _ERROR.finditer(printed)][-1:]

@@ -407,12 +407,12 @@ def _simulate_reference(context: ToolContext, bench: HiddenBench) -> str:
         found = simulate_unexamined(right, bench, context.sandbox, folder)
     if found.outcome not in _UNJUDGED:
         raise ToolError(f"the test bench does not accept its own reference, so it could judge no module: "
-                        f"{_reason(found, bench.target)}{_said(found)}; mend `bench` or `reference`, or give neither"
+                        f"{_reason(found, bench.target)}{_quote(found)}; mend `bench` or `reference`, or give neither"
                         f"{'' if found.compiled.passed else _OTHERWISE[bench.target.simulator]}")
     return found.outcome
 
 
-def _said(found: SimulationResult) -> str:
+def _quote(found: SimulationResult) -> str:
     """What the bench itself said first."""
     complaints = found.report.complaints if found.report else ()
     return "".join(f" | {one.text}" for one in complaints[:_MOST_QUOTED])

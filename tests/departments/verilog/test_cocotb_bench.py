@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from chatdev.departments.verilog.cocotb_bench import is_python, read_results, report_on, toplevel_of
-from tests.departments.verilog.test_commands import verilog
+from tests.departments.verilog.small import verilog
 
 RIGHT = """module count(input logic clk, input logic rst, output logic [3:0] q);
   always_ff @(posedge clk)
@@ -71,7 +71,8 @@ def test_a_right_module_passes_alone_and_beside_a_reference(folder: Path) -> Non
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_wrong_module_fails(folder: Path, mutant: str) -> None:
     status, said = judged(folder, BENCH, design=mutant)
-    assert status == 1 and "The test bench fails" in said
+    assert status == 1
+    assert "The test bench fails" in said
 
 
 def test_the_message_has_the_place_and_the_time(folder: Path) -> None:
@@ -82,7 +83,8 @@ def test_the_message_has_the_place_and_the_time(folder: Path) -> None:
 
 def test_a_trace_leads_from_its_waveform_to_the_line(folder: Path) -> None:
     found = verilog("trace", "wrong.sv", "--bench", "test_count.py", "--reference", "count.sv")
-    assert "q must be 0001, but is 0010" in found.output and "4 |     else q <= q + 2;" in found.output
+    assert "q must be 0001, but is 0010" in found.output
+    assert "4 |     else q <= q + 2;" in found.output
 
 
 def test_its_tests_are_those_of_the_junit_file(folder: Path) -> None:
@@ -136,12 +138,14 @@ def test_only_its_results_count(folder: Path, bench: str) -> None:
 ])
 def test_what_is_no_bench_is_wrong_input(folder: Path, bench: str, said: str) -> None:
     status, output = judged(folder, bench)
-    assert status == 2 and said in output
+    assert status == 2
+    assert said in output
 
 
 def test_a_refused_reference_comes_with_what_the_bench_says(folder: Path) -> None:
     found = verilog("judge", "count.sv", "--bench", "test_count.py", "--reference", "wrong.sv")
-    assert found.exit_code == 2 and "counts: q is 0010, expected 1" in found.output
+    assert found.exit_code == 2
+    assert "counts: q is 0010, expected 1" in found.output
 
 
 def test_modules_beside_the_bench_come_with_it(folder: Path) -> None:
@@ -153,12 +157,15 @@ def test_modules_beside_the_bench_come_with_it(folder: Path) -> None:
 
 
 def test_values_by_heart_of_one_seed_do_not_pass(folder: Path) -> None:
-    bench = HEAD + ("\n@cocotb.test()\nasync def one(dut):\n    for _ in range(20):\n        d = random.getrandbits(8)\n"
-                    "        dut.d.value = d\n        await Timer(1, unit='ns')\n        assert dut.q.value == d ^ 85\n")
+    bench = HEAD + ("\n@cocotb.test()\nasync def one(dut):\n    for _ in range(20):\n"
+                    "        d = random.getrandbits(8)\n"
+                    "        dut.d.value = d\n        await Timer(1, unit='ns')\n"
+                    "        assert dut.q.value == d ^ 85\n")
     right = "module x(input [7:0] d, output [7:0] q);\n  assign q = d ^ 8'd85;\nendmodule\n"
     (folder / "count.sv").write_text(right, encoding="utf-8")
     assert judged(folder, bench, "--reference", "count.sv", design=right)[0] == 0
-    kept = bench.replace("        assert", "        want.append(d)\n        assert") + "    assert not want, f'[{want}]'\n"
+    kept = bench.replace("        assert", "        want.append(d)\n        assert")
+    kept += "    assert not want, f'[{want}]'\n"
     told = judged(folder, kept.replace("    for _", "    want = []\n    for _"), design=right)[1]
     seen = map(int, re.findall(r"\d+", told[told.index("[["):told.index("]]")]))
     table = "".join(f"      8'd{d}: q = 8'd{d ^ 85};\n" for d in dict.fromkeys(seen))
@@ -166,7 +173,8 @@ def test_values_by_heart_of_one_seed_do_not_pass(folder: Path) -> None:
                 "      default: q = 0;\n    endcase\nendmodule\n")
     assert judged(folder, bench, design=by_heart)[0] == 0
     status, said = judged(folder, bench, "--reference", "count.sv", design=by_heart)
-    assert status == 1 and "other random inputs" in said
+    assert status == 1
+    assert "other random inputs" in said
 
 
 def test_results_of_others_are_read_with_care(tmp_path: Path) -> None:
@@ -181,7 +189,8 @@ def test_results_of_others_are_read_with_care(tmp_path: Path) -> None:
 
 
 def test_a_bench_in_python_is_told_from_verilog() -> None:
-    assert is_python(BENCH) and not is_python("// import cocotb\nmodule tb; endmodule\n")
+    assert is_python(BENCH)
+    assert not is_python("// import cocotb\nmodule tb; endmodule\n")
     assert toplevel_of(BENCH + "\ndef test_it():\n    runner.build(hdl_toplevel='fifo')\n") == "fifo"
 
 
@@ -189,9 +198,11 @@ def test_a_bench_in_python_is_told_from_verilog() -> None:
 def test_verilator_runs_it_as_well(folder: Path) -> None:
     assert judged(folder, BENCH, "--simulator", "verilator") == (0, "The test bench passes.\n")
     status, said = judged(folder, BENCH, "--simulator", "verilator", design=MUTANTS[0])
-    assert status == 1 and "counts: q is 0010, expected 1" in said
+    assert status == 1
+    assert "counts: q is 0010, expected 1" in said
 
 
 def test_its_tests_stand_in_the_json(folder: Path) -> None:
     found = json.loads(verilog("judge", "count.sv", "--bench", "test_count.py", "--json").output)
-    assert found["tests"] == {"resets": "", "counts": ""} and found["outcome"] == "matches"
+    assert found["tests"] == {"resets": "", "counts": ""}
+    assert found["outcome"] == "matches"
