@@ -186,10 +186,14 @@ def read_target(inputs: Mapping[str, Any]) -> Target:
     target = Target.named(str(named).strip() if named else None, given, simulator, inputs.get("defines"))
     if named or not bench or re.search(rf"\b{TOP}\b", bench):
         return target
-    if cocotb_bench.is_python(bench):
-        return replace(target, top=cocotb_bench.toplevel_of(bench) or TOP)
-    tested = [name for name in _find_layout(bench, target).missing if name != REFERENCE_MODULE]
+    tested = _tested_modules(bench, target)
     return replace(target, top=tested[0]) if len(tested) == 1 else target
+
+
+def _tested_modules(bench: str, target: Target) -> list[str]:
+    if cocotb_bench.is_python(bench):
+        return [cocotb_bench.toplevel_of(bench) or TOP]
+    return [name for name in _find_layout(bench, target).missing if name != REFERENCE_MODULE]
 
 
 def dump_everything(bench: str, root: str) -> tuple[str, str]:

@@ -212,16 +212,20 @@ def read_results(path: Path) -> list[TestResult]:
 
 
 def _read_test(case: ElementTree.Element) -> TestResult:
-    name, facts = case.get("name") or "test", {one.get("name"): one.get("value") or "" for one in case.iter("property")}
-    wrong = next((one for kind in ("failure", "error") for one in case.iter(kind)), None)
-    if wrong is None:
-        return TestResult(name, skipped=case.find("skipped") is not None)
-    kind = wrong.get("type") or wrong.get("error_type") or wrong.tag
-    first = (wrong.get("message") or wrong.get("error_msg") or "").strip().partition("\n")[0][:_LONGEST]
-    places = _PLACE.findall(wrong.text or "")
-    message = first if kind == "AssertionError" and first else ": ".join(filter(None, (kind, first)))
-    return TestResult(name, message, kind, int(places[-1]) if places else 0,
-                      _time_of(facts.get("sim_time_stop", ""), facts.get("sim_time_unit", "")))
+    name = case.get("name", "test")
+    for wrong in (*case.iter("failure"), *case.iter("error")):
+        kind, message = _words_of(wrong)
+        facts = {one.get("name"): one.get("value", "") for one in case.iter("property")}
+        places = ["0", *_PLACE.findall(wrong.text or "")]
+        time = _time_of(facts.get("sim_time_stop", ""), facts.get("sim_time_unit", ""))
+        return TestResult(name, message, kind, int(places[-1]), time)
+    return TestResult(name, skipped=case.find("skipped") is not None)
+
+
+def _words_of(wrong: ElementTree.Element) -> tuple[str, str]:
+    """The kind of error, and what it says."""
+    kind, said = wrong.get("type", wrong.tag), wrong.get("message", "").strip().partition("\n")[0][:_LONGEST]
+    return kind, said if said and kind == "AssertionError" else f"{kind}: {said}".removesuffix(": ")
 
 
 def _time_of(time: str, unit: str) -> int | None:
@@ -234,13 +238,13 @@ def _time_of(time: str, unit: str) -> int | None:
 def report_on(tests: Sequence[TestResult], printed: str) -> BenchReport:
     """What the tests say, or else an error among what was `printed`; without a number of mismatches where no test came
     to a verdict: none ran, or the bench itself is wrong and nothing else failed."""
-    ran = [one for one in tests if not one.skipped]
-    wrong = [one for one in ran if one.message]
-    failed = [one for one in wrong if not one.is_fault]
-    said = {one.name: one.message for one in ran}
-    if ran and (failed or not wrong):
-        return BenchReport(mismatches=len(failed), samples=len(ran), is_counted=False, tests=said,
-                           complaints=tuple(sorted((one.complaint for one in failed), key=lambda one: one.time or 0)))
+    said = {one.name: one.message for one in tests if not one.skipped}
+    wrong = [one for one in tests if one.message]
+    failed = [one.complaint for one in wrong if not one.is_fault]
+    if said and (failed or not wrong):
+        failed.sort(key=lambda one: one.time or 0)
+        return BenchReport(mismatches=len(failed), samples=len(said), is_counted=False, tests=said,
+                           complaints=tuple(failed))
     faults = [one.complaint for one in wrong] if tests else _last_error(printed)
     return BenchReport(complaints=tuple(faults), is_counted=False, tests=said)
 

@@ -21,6 +21,7 @@ from chatdev.errors import ConfigError, ToolError
 from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
+    from chatdev.cli.junit import JunitCase
     from chatdev.departments.verilog.compilation import Message
     from chatdev.departments.verilog.design_files import DesignFiles
     from chatdev.tools.base import ToolContext, Verdict
@@ -313,9 +314,7 @@ def _junit(design: DesignFiles, verdict: Verdict) -> str:
     from chatdev.cli.junit import JunitCase, junit_text
 
     if tests := verdict.evidence.get("tests"):
-        return junit_text(str(design.file), [
-            JunitCase(name, design.target.top, said if verdict.judged else "",
-                      skipped="" if verdict.judged else said or "not judged") for name, said in tests.items()])
+        return junit_text(str(design.file), [_junit_case(name, design, said, verdict) for name, said in tests.items()])
     counts = {name: one["count"] for name, one in (verdict.evidence.get("outputs") or {}).items()}
     if not any(counts.values()) and not verdict.passed:
         counts = {design.target.top: "some"}
@@ -323,6 +322,14 @@ def _junit(design: DesignFiles, verdict: Verdict) -> str:
     return junit_text(str(design.file), [
         JunitCase(name, design.target.top, f"{count} mismatches\n{verdict.report}" if count and verdict.judged else "",
                   skipped=skipped) for name, count in (counts or {design.target.top: 0}).items()])
+
+
+def _junit_case(name: str, design: DesignFiles, said: str, verdict: Verdict) -> JunitCase:
+    from chatdev.cli.junit import JunitCase
+
+    if verdict.judged:
+        return JunitCase(name, design.target.top, said)
+    return JunitCase(name, design.target.top, skipped=said or "not judged")
 
 
 def _print_json(data: Any) -> None:

@@ -310,20 +310,19 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
 def _simulate_in_python(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool,
                         limits: ProcessLimits, record: Mapping[str, str]) -> SimulationResult:
     """The same with a bench of cocotb, in which the module itself is the root."""
-    files, tops = {f"{PRECISION}.sv": PRECISE, ANSWER: answer + undefine_macros(answer) + _RESET}, [bench.target.top]
-    if bench.target.simulator == ICARUS:
-        tops = [PRECISION, *tops]
-        if dump or record:
-            _, text = dump_everything("", bench.target.top) if dump else dump_signals("", record)
-            files, tops = files | {f"{DUMP}.sv": f"`timescale {UNIT}\n{text}"}, [DUMP, *tops]
+    files = {f"{PRECISION}.sv": PRECISE, ANSWER: answer + undefine_macros(answer) + _RESET}
+    tops = [PRECISION, bench.target.top] if bench.target.simulator == ICARUS else [bench.target.top]
+    if PRECISION in tops and (dump or record):  # Verilator's program writes the waveform itself
+        _, text = dump_everything("", bench.target.top) if dump else dump_signals("", record)
+        files, tops = files | {f"{DUMP}.sv": f"`timescale {UNIT}\n{text}"}, [DUMP, *tops]
     compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target, python=True)
     if not compiled.passed:
         return SimulationResult.of_compiling(compiled)
-    seed = 1 + (bench.other_draws or 0)
+    started = PythonBench(bench.text, bench.target.top, 1 + (bench.other_draws or 0))
     ran = run_program(folder / "with_bench", folder / "run", sandbox, bench.target, dump=dump or bool(record),
-                      limits=limits, bench=PythonBench(bench.text, bench.target.top, seed))
+                      limits=limits, bench=started)
     report = report_on(ran.tests, ran.stdout) if ran.ended in ("finished", "crashed") else None
-    outcome = "bench_failed" if report and not report.samples else _outcome(ran.ended, report)
+    outcome = _outcome(ran.ended, report).replace("no_report", "bench_failed")
     return SimulationResult(outcome, compiled, report, ran.waves, ran.seconds, log=f"{compiled.log}\n{ran.stdout}",
                             printed=ran.stdout)
 
