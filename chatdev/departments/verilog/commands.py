@@ -21,7 +21,6 @@ from chatdev.errors import ConfigError, ToolError
 from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
-    from chatdev.cli.junit import JunitCase
     from chatdev.departments.verilog.compilation import Message
     from chatdev.departments.verilog.design_files import DesignFiles
     from chatdev.tools.base import ToolContext, Verdict
@@ -298,7 +297,7 @@ def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, 
         found: Verdict = run.call(context, {name: value for name, value in given.items() if value is not None})
     verdict = replace(found, report=found.report.replace(ANSWER, design.file.name))
     if junit:
-        write_file(junit, _junit(design, verdict))
+        write_file(junit, (_junit_of_tests if verdict.evidence.get("tests") else _junit)(design, verdict))
     if form == "json":
         _print_json({"top": design.target.top, **verdict.to_dict()})
     else:
@@ -310,11 +309,9 @@ def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, 
 
 
 def _junit(design: DesignFiles, verdict: Verdict) -> str:
-    """A test for each of those of a bench in Python; else for each output, or one where the bench names none."""
+    """A test for each output, or one where the bench names none."""
     from chatdev.cli.junit import JunitCase, junit_text
 
-    if tests := verdict.evidence.get("tests"):
-        return junit_text(str(design.file), [_junit_case(name, design, said, verdict) for name, said in tests.items()])
     counts = {name: one["count"] for name, one in (verdict.evidence.get("outputs") or {}).items()}
     if not any(counts.values()) and not verdict.passed:
         counts = {design.target.top: "some"}
@@ -324,12 +321,14 @@ def _junit(design: DesignFiles, verdict: Verdict) -> str:
                   skipped=skipped) for name, count in (counts or {design.target.top: 0}).items()])
 
 
-def _junit_case(name: str, design: DesignFiles, said: str, verdict: Verdict) -> JunitCase:
-    from chatdev.cli.junit import JunitCase
+def _junit_of_tests(design: DesignFiles, verdict: Verdict) -> str:
+    """Those of a bench in Python."""
+    from chatdev.cli.junit import JunitCase, junit_text
 
-    if verdict.judged:
-        return JunitCase(name, design.target.top, said)
-    return JunitCase(name, design.target.top, skipped=said or "not judged")
+    tests, top = verdict.evidence["tests"].items(), design.target.top
+    return junit_text(str(design.file), [
+        JunitCase(name, top, said) if verdict.judged else JunitCase(name, top, skipped=said or "not judged")
+        for name, said in tests])
 
 
 def _print_json(data: Any) -> None:
