@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from chatdev.departments.verilog import cocotb_bench
 from chatdev.departments.verilog.bench_report import PrintedLine, checks_of
 from chatdev.departments.verilog.compilation import BENCH, REFERENCE, WAVES
 from chatdev.departments.verilog.design.elaborate import DesignError
@@ -83,7 +84,14 @@ class HiddenBench:
     @property
     def layout(self) -> BenchLayout:
         """Where it has what."""
+        if self.is_python:
+            return BenchLayout(self.target.top, self.target.top, (), (self.target.top,))
         return _find_layout(self.text, self.target)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether it is one of cocotb, in which the module is the root."""
+        return cocotb_bench.is_python(self.text)
 
     @property
     def complains(self) -> bool:
@@ -103,7 +111,7 @@ class HiddenBench:
     def beside(self) -> dict[str, str]:
         """What is compiled with the answer, by names that no given file has."""
         right = {HIDDEN + REFERENCE: self.reference} if self.reference and self.compares else {}
-        return {HIDDEN + BENCH: self.text, **right}
+        return {**({} if self.is_python else {HIDDEN + BENCH: self.text}), **right}
 
     @property
     def compares(self) -> bool:
@@ -112,7 +120,7 @@ class HiddenBench:
 
     def marked(self, mark: str) -> HiddenBench:
         """The bench with a mark and the time before all that it or a given file prints; itself where that cannot be."""
-        if not self.can_be_marked:
+        if self.is_python or not self.can_be_marked:
             return self
         time = time_of(self.target)
         given = tuple((path, _mark_prints(text, mark, time)) for path, text in self.target.given)
@@ -122,18 +130,22 @@ class HiddenBench:
     @property
     def draws(self) -> bool:
         """Whether it or a given file draws random numbers."""
+        if self.is_python and cocotb_bench.draws(self.text):
+            return True
         return any(_DRAWS.search(text) for text in (self.text, *self.target.texts.values()))
 
     def change_draws(self, number: int) -> HiddenBench:
         """The bench with other random numbers, also where it brings a seed of its own; `number` has at most 31 bits."""
         given = tuple((path, _change_seeds(text, number)) for path, text in self.target.given)
-        return replace(self, text=_change_seeds(self.text, number), target=replace(self.target, given=given),
-                       other_draws=number)
+        text = self.text if self.is_python else _change_seeds(self.text, number)
+        return replace(self, text=text, target=replace(self.target, given=given), other_draws=number)
 
     @property
     def can_be_marked(self) -> bool:
         """Whether all that is printed begins with a text of its own, before which a mark can be put, and is a whole
         line, in which nobody else can write."""
+        if self.is_python:  # whose results are a file
+            return True
         texts = [self.text, *self.target.texts.values()]
         return all(len(_ANY_PRINT.findall(text)) == len(_PRINT.findall(text)) and not _PART_OF_LINE.search(text)
                    and not _TO_A_FILE.search(text) for text in texts)
@@ -174,8 +186,14 @@ def read_target(inputs: Mapping[str, Any]) -> Target:
     target = Target.named(str(named).strip() if named else None, given, simulator, inputs.get("defines"))
     if named or not bench or re.search(rf"\b{TOP}\b", bench):
         return target
-    tested = [name for name in _find_layout(bench, target).missing if name != REFERENCE_MODULE]
+    tested = _tested_modules(bench, target)
     return replace(target, top=tested[0]) if len(tested) == 1 else target
+
+
+def _tested_modules(bench: str, target: Target) -> list[str]:
+    if cocotb_bench.is_python(bench):
+        return [cocotb_bench.toplevel_of(bench) or TOP]
+    return [name for name in _find_layout(bench, target).missing if name != REFERENCE_MODULE]
 
 
 def dump_everything(bench: str, root: str) -> tuple[str, str]:

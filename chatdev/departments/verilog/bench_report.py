@@ -43,7 +43,8 @@ class BenchReport:
     """What a bench printed: mismatches per output, and in all (None: it printed nothing of the kind).
 
     Of a bench without such counts (not `is_counted`), `mismatches` and `samples` are checks that failed and checks in
-    all, `complaints` the lines that say what failed, the first one at the front, and `lines` all that it printed.
+    all, `complaints` the lines that say what failed, the first one at the front, and `lines` all that it printed. Of
+    one in Python, `tests` are those that ran, each with what it says is wrong, or "".
     """
 
     outputs: Mapping[str, Mismatch] = field(default_factory=dict)
@@ -53,6 +54,7 @@ class BenchReport:
     complaints: tuple[PrintedLine, ...] = ()
     lines: tuple[str, ...] = ()
     is_counted: bool = True
+    tests: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, stdout: str) -> Self:
@@ -248,6 +250,25 @@ _DIFFERS = re.compile(rf"\b(?:not\s+all|none\s+of)\b[\w\s]{{0,30}}?\b{_AGREE}|{_
 _AGREES = re.compile(rf"{_THINGS}{_AGREE}(?!\s*[:=])|{_FINDING}(?:good|correct)\b", re.IGNORECASE)
 
 
+_FAULTS = r"(?:fehler|erreurs?|error(?:es|i)|fall[oa]s?|errore|abweichungen|diff[ée]rences)"
+_NUMBER_OF = r"(?:(?:anzahl|gesamt|summe|zahl|nombre|total|n[uú]mero|numero)\s+(?:der\s+|d'|de\s+|di\s+)?)?"
+_FOUND = (r"(?:\s+(?:gefunden|aufgetreten|entdeckt|trouv[ée]e?s?|d[ée]tect[ée]e?s?|encontrad[oa]s?|detectad[oa]s?"
+          r"|trovati))?")
+_ALL = r"(?:(?:alle|der|die|le|les|tous les|la|las|el|los|todos los|todas las|tutti i|il)\s+)?"
+_TRIALS = (r"(?:tests?|testf[aä]lle|pr[uü]fung(?:en)?|pruebas?|essais?|prov[ae]|simulation|simulaci[oó]n"
+           r"|verifica(?:ci[oó]n)?)")
+_OTHER_COUNTS = re.compile(rf"\W*{_NUMBER_OF}{_FAULTS}{_FOUND}\s*[:=]+\s*(?P<last>\d{{1,9}})\W*"
+                           r"|\W*(?P<first>\d{1,9}|keine|aucune?|sin|ning[uú]n|nessun|senza|ohne|sans)\s+"
+                           rf"(?:{_FAULTS}|(?<=n\s)error){_FOUND}\W*",
+                           re.IGNORECASE)
+_OTHER_WORDS = re.compile(
+    rf"\W*{_ALL}{_TRIALS}\s*:?\s*(?:(?P<failed>(?:nicht|non|no)\s+(?:\w+\s+)?(?:bestanden|r[ée]ussie?s?"
+    r"|superad[oa]s?|superat[oaei])|fehlgeschlagen|(?:(?:a|ont)\s+)?[ée]chou[ée]e?s?|fallid[oa]s?|fallit[oaei])"
+    r"|(?P<passed>(?:erfolgreich\s+)?bestanden|erfolgreich|r[ée]ussie?s?|superad[oa]s?|superat[oaei]|exitos[oa]s?))\W*",
+    re.IGNORECASE)
+"""Whole lines in German, French, Spanish and Italian that can mean nothing else."""
+
+
 def checks_of(line: str) -> Checks:
     """What a line says; nothing for one without a verdict."""
     line = line[:_LONGEST]
@@ -258,7 +279,17 @@ def checks_of(line: str) -> Checks:
         line = _WRONG.sub("failed", _RIGHT.sub("passed", line))
     if _MEASURED.search(line):
         return Checks(unclear=True)
-    return _of_rate(line) or _totals(line) or _of_words(line)
+    return _of_other_language(line) or _of_rate(line) or _totals(line) or _of_words(line)
+
+
+def _of_other_language(line: str) -> Checks | None:
+    """Of `Fehler: 2`, `aucune erreur`, `Test bestanden`."""
+    if counted := _OTHER_COUNTS.fullmatch(line):
+        said = counted["last"] or counted["first"]
+        count = int(said) if said.isdigit() else 0
+        return Checks(failed=count) if count else Checks(passed=1)
+    found = _OTHER_WORDS.fullmatch(line)
+    return Checks(passed=int(not found["failed"]), failed=int(bool(found["failed"]))) if found else None
 
 
 def _of_framework(line: str) -> Checks | None:

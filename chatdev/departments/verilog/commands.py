@@ -74,7 +74,7 @@ def _design_options(command: Command) -> Command:
 
 
 _bench_option = click.option("--bench", type=click.Path(path_type=Path), required=True, metavar="TB",
-                             help="A test bench that says by itself what fails.")
+                             help="A test bench that says by itself what fails: Verilog, or a module of cocotb (.py).")
 _reference_option = click.option("--reference", type=click.Path(path_type=Path), metavar="REF",
                                  help="A right module (RefModule, or of the same name) that it is compared with.")
 _junit_option = click.option("--junit", type=click.Path(path_type=Path), metavar="FILE.xml",
@@ -212,7 +212,7 @@ def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
 
 def _tell_verdict(design: Dut, verdict: Verdict, form: str, junit: Path | None) -> int:
     if junit:
-        write_file(junit, _junit(design, verdict))
+        write_file(junit, (_junit_of_tests if verdict.evidence.get("tests") else _junit)(design, verdict))
     if form == "json":
         _print_json({"top": design.files.target.top, **verdict.to_dict()})
     else:
@@ -235,6 +235,16 @@ def _junit(design: Dut, verdict: Verdict) -> str:
     return junit_text(str(design.files.file), [
         JunitCase(name, top, f"{count} mismatches\n{verdict.report}" if count and verdict.judged else "",
                   skipped=skipped) for name, count in (counts or {top: 0}).items()])
+
+
+def _junit_of_tests(design: DesignFiles, verdict: Verdict) -> str:
+    """Those of a bench in Python."""
+    from chatdev.cli.junit import JunitCase, junit_text
+
+    tests, top = verdict.evidence["tests"].items(), design.target.top
+    return junit_text(str(design.file), [
+        JunitCase(name, top, said) if verdict.judged else JunitCase(name, top, skipped=said or "not judged")
+        for name, said in tests])
 
 
 def _print_json(data: Any) -> None:

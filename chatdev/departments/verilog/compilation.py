@@ -136,6 +136,8 @@ class SimulatorRun:
     stdout: str
     seconds: float
     waves: Path | None = None
+    tests: Sequence[Any] = ()
+    """Those of a bench in Python (`cocotb_bench.TestResult`)."""
 
 
 def as_bytes(files: Mapping[str, str]) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.cli.shared_options import read_text_file
+from chatdev.departments.verilog import cocotb_bench
 from chatdev.departments.verilog.bench import read_target
 from chatdev.departments.verilog.target import (
     ANSWER,
@@ -77,7 +78,7 @@ def read_design_files(words: Sequence[str], lists: Sequence[Path], top: str | No
     main = _find_main(texts, top or _module_of_bench(inputs, texts))
     inputs["top"] = top or _module_of(texts[main], texts, inputs)
     given = headers.found | _names(texts, main, headers.found)
-    inputs["given"] = {name: text for name, (_, text) in given.items()}
+    inputs["given"] = {name: text for name, (_, text) in given.items()} | _python_beside(bench, inputs)
     return DesignFiles(main, texts[main], read_target(inputs), dict(filter(lambda one: one[1], inputs.items())),
                        {name: file for name, (file, _) in given.items()})
 
@@ -230,10 +231,25 @@ def _read(file: Path) -> str:
 
 def _module_of_bench(inputs: Mapping[str, Any], texts: Mapping[Path, str]) -> str | None:
     """The module that the bench has an instance of."""
-    bench = blank_comments(inputs.get("bench") or "")
+    bench = inputs.get("bench") or ""
+    if cocotb_bench.is_python(bench):
+        return cocotb_bench.toplevel_of(bench)
+    bench = blank_comments(bench)
     used = set(_WORD.findall(bench))
     tested = [name for text in texts.values() for name in module_names(text) if name in used]
     return next((name for name in tested if re.search(rf"\b{name}\b\s*(?:#\s*\(|\w+\s*\()", bench)), None)
+
+
+def _python_beside(bench: Path | None, inputs: Mapping[str, Any]) -> dict[str, str]:
+    """What a bench in Python imports from its own folder, directly or by way of these."""
+    found, left = dict[str, str](), [inputs.get("bench") or ""]
+    while bench and left and cocotb_bench.is_python(inputs["bench"]):
+        for name in cocotb_bench.imported_modules(left.pop()):
+            path = bench.parent / f"{name}.py"
+            if path.name not in found and path.is_file():
+                found[path.name] = _read(path)
+                left.append(found[path.name])
+    return found
 
 
 def _find_main(texts: Mapping[Path, str], top: str | None) -> Path:

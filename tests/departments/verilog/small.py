@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner, Result
+
+from chatdev.cli.app import command_line
+from chatdev.cli.outcome import heed_signals
 from chatdev.sandbox.kinds import find_sandbox
 from chatdev.tools.base import ToolContext, Verdict, registry
 
@@ -80,3 +84,9 @@ def told_nothing_of(report: str, *hidden: str) -> bool:
     own = {line.strip() for line in RIGHT.splitlines()}
     lines = {line.strip() for text in hidden for line in text.splitlines()} - own
     return not any(line in report for line in lines if len(line) > 8)
+
+
+def verilog(*arguments: object) -> Result:
+    """`chatdev verilog` with these arguments."""
+    with heed_signals():
+        return CliRunner().invoke(command_line, ["verilog", *map(str, arguments)], prog_name="chatdev")

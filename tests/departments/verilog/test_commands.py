@@ -8,11 +8,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner, Result
 
 from benchmarks.study import DOCS
-from chatdev.cli.app import command_line
-from chatdev.cli.outcome import heed_signals
+from tests.departments.verilog.small import verilog
 
 COUNTER = """module counter (input clk, input rst, input en, output reg [3:0] q);
   wire carry;
@@ -40,11 +38,6 @@ module tb;
   end
 endmodule
 """
-
-
-def verilog(*arguments: object) -> Result:
-    with heed_signals():
-        return CliRunner().invoke(command_line, ["verilog", *map(str, arguments)], prog_name="chatdev")
 
 
 @pytest.fixture
