@@ -13,6 +13,7 @@ from benchmarks.plc import agreement, conformance, loops, mutation, public_loops
 from benchmarks.plc.constructs import constructs
 from benchmarks.plc.corpus import Subject, read_references, reference_of
 from benchmarks.plc.mutants import write_mutants
+from benchmarks.plc.public_files import REPOSITORIES
 from benchmarks.plc.random_runs import run_randomly, shows_again
 from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
@@ -163,17 +164,19 @@ def test_public_loops_are_asked_what_random_runs_suggest(tmp_path: Path, monkeyp
     (tmp_path / "count.st").write_text(COUNT)
     monkeypatch.setattr(public_loops, "extract_files", lambda *_: [tmp_path / "count.st"])
     monkeypatch.setattr(public_loops, "find_clone", lambda *_: tmp_path)
-    monkeypatch.setattr(public_loops.tempfile, "TemporaryDirectory", lambda: nullcontext(str(tmp_path)))
+    monkeypatch.setattr("tempfile.TemporaryDirectory", lambda: nullcontext(str(tmp_path)))
     half = public_loops.half_of("count.st")
-    [subject] = public_loops.subjects_of(public_loops.REPOSITORIES[0], tmp_path, half)
+    [subject] = public_loops.subjects_of(REPOSITORIES[0], tmp_path, half)
     row = public_loops.study_subject(subject)
     assert row is not None
     assert (row.subject.loops, row.wrong) == (("FOR",), [])
-    assert row.verdicts["observed"]["PROVED"] and row.verdicts["known wrong"]["VIOLATED"]
+    assert row.verdicts["observed"]["PROVED"]
+    assert row.verdicts["known wrong"]["VIOLATED"]
     monkeypatch.setattr(public_loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED")
                                                                                   for one in asked])
     false = public_loops.study_subject(subject)
-    assert false is not None and false.wrong
+    assert false is not None
+    assert false.wrong
 
 
 def test_all_references_are_there() -> None:
