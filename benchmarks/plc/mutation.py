@@ -4,9 +4,10 @@ Each mutant (mutants.py) is verified with the program's properties. It is killed
 now, or where a run-time fault is possible now. Then the mutant runs on random inputs for as long as the verifier
 took, and is killed where harm, a broken assert or a run-time fault is seen.
 
-    python -m benchmarks.plc.mutation [--share 1.0] [--processes 2]
+    python -m benchmarks.plc.mutation [--share 1.0] [--kind construct] [--processes 2]
 
-With a share below 1 that part of the programs is mutated, and nothing is written down.
+With a share below 1 that part of the programs is mutated, and nothing is written down. With a kind, only its rows are
+new.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from benchmarks.plc.constructs import constructs
 from benchmarks.plc.corpus import Subject, examples, read_references, reference_of, sheets
 from benchmarks.plc.mutants import StMutant, write_mutants
 from benchmarks.plc.random_loops import random_loops
@@ -30,7 +32,7 @@ from chatdev.departments.plc.st.reading import read_program
 
 SECONDS = 5.0
 """What a property may take."""
-MOST = {"example": 20, "reference": 6, "sheet": 1, "loop": 2}
+MOST = {"example": 20, "reference": 6, "sheet": 1, "loop": 2, "construct": 12}
 """Mutants of one program."""
 _LOOPS = 20
 """Random programs with open loops."""
@@ -74,10 +76,11 @@ def _row(kind: str, subject: Subject, mutant: StMutant, allows_faults: bool) -> 
     counted = outcomes[:len(subject.asked)] if allows_faults else outcomes
     seconds = sum(outcome.seconds for outcome in outcomes)
     seen = run_randomly(program, subject.asked, seconds=seconds)
+    faults = [kind for kind, _ in seen.faults if kind != "gap"]  # which is not known to be wrong
     harmed = [number for number in seen.harmed if not PATTERNS[subject.asked[number].pattern].is_goal]
     return MutantRow(subject.name, kind, mutant.operator, mutant.line, mutant.change,
                      any(outcome.verdict == "VIOLATED" for outcome in counted),
-                     bool(harmed or seen.broken or (seen.faults and not allows_faults)), any(map(_is_open, outcomes)),
+                     bool(harmed or ((seen.broken or faults) and not allows_faults)), any(map(_is_open, outcomes)),
                      round(seconds, 3), seen.scans)
 
 
@@ -127,7 +130,7 @@ def all_subjects() -> list[tuple[str, Subject]]:
     """Every program, with its kind."""
     return [*(("example", one) for one in examples()),
             *(("reference", reference_of(task)) for task in read_references()), *(("sheet", one) for one in sheets()),
-            *(("loop", random_loops(seed)) for seed in range(_LOOPS))]
+            *(("loop", random_loops(seed)) for seed in range(_LOOPS)), *(("construct", one) for one in constructs())]
 
 
 TABLE = KeptTable(told, RESULTS_FOLDER / "plc_mutation.json", DOCS / "plc.md", marks("mutation", "plc.mutation"))
@@ -137,10 +140,13 @@ def main() -> None:
     """Study, write the results, print them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--kind", choices=tuple(MOST))
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args()
-    subjects = all_subjects()
+    subjects = [one for one in all_subjects() if arguments.kind in (None, one[0])]
     results = study(subjects[::max(1, round(1 / arguments.share))], arguments.processes)
+    if arguments.kind:
+        results["rows"] += [row for row in TABLE.read().get("rows", ()) if row["kind"] != arguments.kind]
     print(TABLE.keep(results) if arguments.share == 1.0 else told(results))
 
 

@@ -7,7 +7,8 @@ and none is known to be), what a scan has harmed (`known wrong`), and what the t
 Division, indices, subranges and the end of loops are owed anyway. Then all is verified, and runs for 10,000 other
 scans: what is PROVED and was harmed is wrong.
 
-    python -m benchmarks.plc.public_loops [--from FOLDER] [--half read|unseen] [--only NAME] [--most N] [--processes 2]
+    python -m benchmarks.plc.public_loops [--from FOLDER] [--half read|unseen] [--only NAME] [--most N] [--minutes 60]
+        [--processes 2]
 
 The repositories are those of public_files.py; nothing of them is kept but counts. The verifier was worked on with the
 half of their files in view that is called `read`; the other half (both by a hash of the file's name) was run once at
@@ -20,6 +21,7 @@ import argparse
 import hashlib
 import re
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -98,7 +100,11 @@ def subjects_of(one: Repository, source: Path, half: str) -> Iterator[LoopSubjec
 
 def half_of(name: str) -> str:
     """The half that a file belongs to."""
-    return "unseen" if hashlib.sha256(name.encode()).digest()[0] & 1 else "read"
+    return "unseen" if _digest(name)[0] & 1 else "read"
+
+
+def _digest(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()
 
 
 class _Library:
@@ -294,8 +300,18 @@ class LoopOutcome:
     wrong: list[str] = field(default_factory=list)
 
 
-def study_subject(subject: LoopSubject) -> LoopOutcome:
-    """One routine."""
+_end = float("inf")
+
+
+def _stop_at(end: float) -> None:
+    global _end
+    _end = end
+
+
+def study_subject(subject: LoopSubject) -> LoopOutcome | None:
+    """One routine; None when the time for the study is over."""
+    if time.time() > _end:
+        return None
     found = LoopOutcome(replace(subject, source=""))
     program = read_program(subject.source, subject.entry, subject.dialect).program
     assert program is not None
@@ -327,11 +343,13 @@ def _contradictions(program: Program, one: Outcome, number: int, seen: Sightings
 # the table -----------------------------------------------------------------------------------------------------------
 
 
-def measure(half: str, subjects: Sequence[LoopSubject], processes: int) -> dict[str, Any]:
+def measure(half: str, subjects: Sequence[LoopSubject], processes: int, minutes: float) -> dict[str, Any]:
     """The counts of a half."""
     rows = list[LoopOutcome]()
-    with ProcessPoolExecutor(processes) as pool:
-        for row in pool.map(study_subject, subjects):
+    with ProcessPoolExecutor(processes, initializer=_stop_at, initargs=(time.time() + 60 * minutes,)) as pool:
+        for row in pool.map(study_subject, sorted(subjects, key=lambda one: _digest(one.file + one.entry))):
+            if row is None:
+                continue
             rows.append(row)
             told_ = {kind: dict(found) for kind, found in row.verdicts.items() if found}
             print(f"[{len(rows)}/{len(subjects)}] {row.subject.file} {row.subject.entry} {'+'.join(row.subject.loops)} "
@@ -340,7 +358,7 @@ def measure(half: str, subjects: Sequence[LoopSubject], processes: int) -> dict[
     return {"half": half, "date": datetime.now(UTC).date().isoformat(), "machine": machine(),
             "repositories": {one.name: one.commit for one in REPOSITORIES
                              if any(row.subject.repository == one.name for row in rows)},
-            "routines": len(rows), "by": dict(Counter(row.subject.repository for row in rows)),
+            "routines": len(rows), "of": len(subjects), "by": dict(Counter(row.subject.repository for row in rows)),
             "loops": dict(Counter(kind for row in rows for kind in row.subject.loops)),
             "verdicts": {kind: dict(sum((row.verdicts[kind] for row in rows), Counter[str]())) for kind in _ASKED},
             "reasons": dict(sum((row.reasons for row in rows), Counter[str]()).most_common(12)),
@@ -364,7 +382,7 @@ def _decided(found: Mapping[str, int]) -> float:
 def _about(half: str, found: Mapping[str, Any]) -> str:
     by = ", ".join(f"{name} {found['repositories'][name][:8]}: {count}" for name, count in found["by"].items())
     kinds = ", ".join(f"{kind} {count}" for kind, count in found["loops"].items())
-    return (f"Half {half}: {found['routines']} routines with loops ({by}); {kinds}. A check takes "
+    return (f"Half {half}: {found['routines']} of {found['of']} routines with loops ({by}); {kinds}. A check takes "
             f"{found['median']:.2f} s (median; most: {found['slowest']:.1f}). Verdicts that are wrong: "
             f"{len(found['wrong'])}. {found['date']}; {found['machine']}.")
 
@@ -381,13 +399,14 @@ def main() -> None:
     parser.add_argument("--only", help="only the repository of this name")
     parser.add_argument("--file", default="", help="only files whose name has this in it")
     parser.add_argument("--most", type=int, help="so many routines")
+    parser.add_argument("--minutes", type=float, default=60.0, help="of a half; then no further routine is begun")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     found = dict[str, Any]()
     for half in (options.half,) if options.half else ("read", "unseen"):
         subjects = [subject for one in REPOSITORIES if options.only in (None, one.name)
                     for subject in subjects_of(one, options.source, half) if options.file in subject.file]
-        found[half] = measure(half, subjects[:options.most], options.processes)
+        found[half] = measure(half, subjects[:options.most], options.processes, options.minutes)
     is_whole = options.most is None and options.only is None and not options.file
     kept = TABLE.read().get("halves", {}) | found
     print(TABLE.keep({"halves": dict(sorted(kept.items()))}) if is_whole else told({"halves": found}))

@@ -101,7 +101,7 @@ def shows_again(program: Program, outcome: Outcome) -> bool:
     for cycle in outcome.cycles:
         inputs = {name: value for name, value in machine.state.items()
                   if any(one.name == name for one in program.entry.of_section("input"))}
-        for name, text in cycle.changed:
+        for name, text in ((name, text) for name, text in cycle.changed if not name.startswith("@")):
             column = columns.find(name)
             if column.is_input:
                 column.write(inputs, read_text(text, column.type, name))

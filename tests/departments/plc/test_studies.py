@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
-from benchmarks.plc import agreement, conformance, loops, mutation, references, standard
+from benchmarks.plc import agreement, conformance, loops, mutation, public_loops, references, standard
+from benchmarks.plc.constructs import constructs
 from benchmarks.plc.corpus import Subject, read_references, reference_of
 from benchmarks.plc.mutants import write_mutants
+from benchmarks.plc.public_files import REPOSITORIES
 from benchmarks.plc.random_runs import run_randomly, shows_again
 from chatdev.departments.plc.proof.outcomes import RUN_TIME, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
@@ -89,6 +93,18 @@ def test_mutants_of_a_program_are_killed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "| all | 3 | 33.3 % |" in mutation.told(results)
 
 
+@pytest.mark.parametrize("subject", [*constructs()], ids=lambda one: one.name)
+def test_a_mistake_beside_a_newer_construct_is_caught(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = read_program(subject.source)
+    if reading.gaps:
+        pytest.skip("the construct has no meaning here yet")
+    assert {one.verdict for one in verify(subject.source, None, subject.asked)} == {"PROVED"}
+    monkeypatch.setitem(mutation.MOST, "construct", 3)
+    rows = mutation.rows_of("construct", subject)
+    assert any(row.killed for row in rows)
+    assert [row.change for row in rows if row.killed_by_chance and not row.killed] == []
+
+
 def test_a_reference_is_studied_as_a_whole() -> None:
     task = next(one for one in read_references() if one["id"].startswith("214"))
     row = references.study_task(task, cycles=300)
@@ -133,8 +149,34 @@ def test_a_study_of_loops_sees_a_false_proof(monkeypatch: pytest.MonkeyPatch) ->
     assert row.wrong == []
     assert row.verdicts["properties"]["PROVED"]
     monkeypatch.setattr(loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED") for one in asked])
-    results = {"rows": [loops.study_program(seed, 400).wrong for seed in range(12)]}
-    assert any(results["rows"])
+    assert any(loops.study_program(seed, 400).wrong for seed in range(12))
+
+
+COUNT = """FUNCTION Count : INT
+VAR_INPUT Most : INT (0..5); END_VAR
+VAR i : INT; END_VAR
+FOR i := 1 TO Most DO Count := Count + 2; END_FOR;
+END_FUNCTION
+"""
+
+
+def test_public_loops_are_asked_what_random_runs_suggest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "count.st").write_text(COUNT)
+    monkeypatch.setattr(public_loops, "extract_files", lambda *_: [tmp_path / "count.st"])
+    monkeypatch.setattr(public_loops, "find_clone", lambda *_: tmp_path)
+    monkeypatch.setattr("tempfile.TemporaryDirectory", lambda: nullcontext(str(tmp_path)))
+    half = public_loops.half_of("count.st")
+    [subject] = public_loops.subjects_of(REPOSITORIES[0], tmp_path, half)
+    row = public_loops.study_subject(subject)
+    assert row is not None
+    assert (row.subject.loops, row.wrong) == (("FOR",), [])
+    assert row.verdicts["observed"]["PROVED"]
+    assert row.verdicts["known wrong"]["VIOLATED"]
+    monkeypatch.setattr(public_loops, "verify", lambda source, entry, asked, **_: [Outcome(one, "PROVED")
+                                                                                  for one in asked])
+    false = public_loops.study_subject(subject)
+    assert false is not None
+    assert false.wrong
 
 
 def test_all_references_are_there() -> None:

@@ -356,17 +356,9 @@ class Check:
         return ReplayedRun(self._transition, rules.cycle_ms, watches_overflow, rules.most_turns)
 
     def _tell_unconfirmed(self, found: Found, replay: ReplayedRun) -> Outcome:
-        why = "the counterexample did not replay"
-        unknown = [name for inputs in found.inputs[:1] for name in inputs if name.startswith("$") and "#" in name]
-        loops = [name.split("#")[0].removeprefix("$loop ") for name in unknown if name.startswith("$loop ")]
+        why = _why_unconfirmed(found)
         if replay.fault is not None:
             why = f"the run ends before with a run-time fault at {replay.fault.span}: {replay.fault.message}"
-        elif loops:
-            why = f"the loop at {loops[0]} may make many turns, and too little is known of what it does in them"
-        elif unknown and unknown[0].startswith(f"${TEXTS}#"):
-            why = f"not verified: {TEXTS}"
-        elif unknown:
-            why = f"it depends on {unknown[0][1:].partition('#')[0]}, which the solver takes for any value"
         return Outcome(self._asked, "UNKNOWN", found.k, reason=why)
 
     def _tell_bounded(self, found: Found) -> Outcome:
@@ -403,6 +395,19 @@ class Check:
         solver = z3.Solver()
         solver.add(harm)
         return Budget(min(1.0, self._budget.left)).check(solver) == "unsat"
+
+
+def _why_unconfirmed(found: Found) -> str:
+    """Why a counterexample may be none: it takes any value for what is not known."""
+    unknown = [name for inputs in found.inputs[:1] for name in inputs if name.startswith("$") and "#" in name]
+    loops = [name.split("#")[0].removeprefix("$loop ") for name in unknown if name.startswith("$loop ")]
+    if loops:
+        return f"the loop at {loops[0]} may make many turns, and too little is known of what it does in them"
+    if not unknown:
+        return "the counterexample did not replay"
+    if unknown[0].startswith(f"${TEXTS}#"):
+        return f"not verified: {TEXTS}"
+    return f"it depends on {unknown[0][1:].partition('#')[0]}, which the solver takes for any value"
 
 
 def _duty(asked: Property) -> tuple[str, ...]:

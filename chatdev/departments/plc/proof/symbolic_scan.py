@@ -1,5 +1,5 @@
 """Execution of one scan over terms: both branches are run and merged, loops are unrolled, calls are inlined. A loop of
-which it is not seen that it ends is summarised (`loop_summary.py`), or its end is an obligation.
+which it is not seen that it ends is summarised (`_summarise`), or its end is an obligation.
 
 What EXIT, CONTINUE, RETURN and a sure run-time fault leave out is said by four flags in the state, each of which holds
 where the next one does: `!turn` (skip the rest of this turn of a loop), `!loop` (leave the loop), `!call` (leave the

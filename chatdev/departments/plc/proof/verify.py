@@ -151,6 +151,7 @@ class _Prover:
         except ProofStopped as stopped:
             found = self._decided[asked] = self._run_by_chance(asked, limits) or Outcome(
                 asked, "UNKNOWN", seconds=limits.seconds, reason=f"the check was ended: {stopped}")
+            self._spent += self._limits.seconds + _SPARE - found.seconds
         self._spent += found.seconds
         return found
 

@@ -246,14 +246,8 @@ class Expressions:
             return f"{code}[:{target.high}]"
         if target.kind == "bool":
             return f"({code} != 0)" if source.kind != "bool" else code
-        if target.kind == "real":
-            return _convert_to_real(code, source, target)
-        if source.kind == "bool":
-            return f"int({code})"
-        if source.kind == "real":
-            return wrap_source(f"nearest_integer({code})", target)
-        kept = source.bits <= target.bits if source.signed == target.signed else source.bits < target.bits
-        return code if kept and (target.signed or not source.signed) else wrap_source(code, target)
+        return _convert_to_real(code, source, target) if target.kind == "real" \
+            else _convert_to_integer(code, source, target)
 
     def _call(self, call: core.Call) -> str:
         if call.function == "CYCLE_TIME":
@@ -281,6 +275,15 @@ def wrap_source(code: str, type_: core.Scalar) -> str:
     mask = (1 << type_.bits) - 1
     half = 1 << type_.bits - 1
     return f"(({code} + {half} & {mask}) - {half})" if type_.signed else f"({code} & {mask})"
+
+
+def _convert_to_integer(code: str, source: core.Scalar, target: core.Scalar) -> str:
+    if source.kind == "bool":
+        return f"int({code})"
+    if source.kind == "real":
+        return wrap_source(f"nearest_integer({code})", target)
+    kept = source.bits <= target.bits if source.signed == target.signed else source.bits < target.bits
+    return code if kept and (target.signed or not source.signed) else wrap_source(code, target)
 
 
 def _convert_to_real(code: str, source: core.Scalar, target: core.Scalar) -> str:

@@ -183,17 +183,22 @@ def read_trace(text: str, program: core.Program) -> Trace:
         names = next(table, [])
         clock = _find_clock(names, program)
         columns = _read_columns(names, program, clock)
-        rows: list[tuple[core.Value, ...]] = []
-        for cells in table:
-            if len(rows) == MOST_ROWS:
-                raise WrongTrace(f"line {table.line_num}: a trace has at most {MOST_ROWS} rows")
-            if len(cells) > 1 or any(cell.strip() for cell in cells):  # an empty line is none, a row of empty cells is
-                cells = [_DECIMAL.sub(".", cell) for cell in cells] if separator != "," else cells
-                cells = clock.read(cells, table.line_num) if clock else cells
-                rows.append(_read_row(cells, columns, table.line_num))
+        rows = [_read_row(clock.read(cells, line) if clock else cells, columns, line)
+                for line, cells in _filled_lines(table, separator)]
     except csv.Error as error:
         raise WrongTrace(f"line {table.line_num}: this is no CSV: {error}") from error
     return Trace(columns, tuple(clock.fill(rows) if clock else rows))
+
+
+def _filled_lines(table: Any, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table with the numbers of their lines: an empty line is none, a row of empty cells is one."""
+    count = 0
+    for cells in table:
+        if len(cells) > 1 or any(cell.strip() for cell in cells):
+            count += 1
+            if count > MOST_ROWS:
+                raise WrongTrace(f"line {table.line_num}: a trace has at most {MOST_ROWS} rows")
+            yield table.line_num, cells if separator == "," else [_DECIMAL.sub(".", cell) for cell in cells]
 
 
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
@@ -364,17 +369,18 @@ class _Named:
     """The numbers and texts in a program's own code and initial values, in order."""
 
     def __init__(self, program: core.Program) -> None:
-        routines = [routine for routine in program.routines.values() if not routine.standard]
-        found, texts = set[float](), set[str]()
-        for routine in routines:
-            constants = [(node.value, node.type) for node in walk(routine.body) if isinstance(node, core.Constant)]
-            constants += [(variable.initial, variable.type) for variable in routine.variables]
-            scalars = [(value, type_.kind) for value, type_ in constants if isinstance(type_, core.Scalar)]
-            found |= {value for value, kind in scalars if kind not in ("bool", "string")}
-            texts |= {value for value, kind in scalars if kind == "string"}
-        self.numbers: list[float] = sorted(found | {0, 1})
-        self.texts = sorted(texts | {""})
+        found = list(_named_values(program))
+        self.numbers: list[float] = sorted({0, 1} | {value for value, kind in found if kind not in ("bool", "string")})
+        self.texts: list[str] = sorted({""} | {value for value, kind in found if kind == "string"})
         self.characters = "".join(sorted({*"".join(self.texts), *_CHARACTERS}))
+
+
+def _named_values(program: core.Program) -> Iterator[tuple[core.Value, core.Kind]]:
+    for routine in program.routines.values():
+        constants = [] if routine.standard else [(node.value, node.type) for node in walk(routine.body)
+                                                 if isinstance(node, core.Constant)]
+        initial = [] if routine.standard else [(variable.initial, variable.type) for variable in routine.variables]
+        yield from ((value, type_.kind) for value, type_ in constants + initial if isinstance(type_, core.Scalar))
 
 
 def _draw(type_: core.Type, named: _Named, dice: random.Random) -> Any:

@@ -109,9 +109,7 @@ def read_text(text: str, type_: core.Scalar, where: str) -> core.Value:
         return fit(_read_float(text), type_, where)
     if type_.kind == "enum" and word in [name.lower() for name in type_.names]:
         return fit(word, type_, where)
-    value = _read_duration(text) if type_.name == "TIME" else None
-    if type_.kind == "time" and value is None and "#" in text:
-        value = _read_moment(text, type_)
+    value = _read_time(text, type_) if type_.kind == "time" else None
     return fit(_read_integer(text) if value is None else value, type_, where)
 
 
@@ -124,6 +122,12 @@ def write_text(value: core.Value, type_: core.Scalar) -> str:
     if type_.kind == "enum" and 0 <= (number := int(value) - (type_.low or 0)) < len(type_.names):
         return type_.names[number]
     return str(value)
+
+
+def _read_time(text: str, type_: Scalar) -> int | None:
+    """The count of a time that is written as one; None for a number."""
+    value = _read_duration(text) if type_.name == "TIME" else None
+    return _read_moment(text, type_) if value is None and "#" in text else value
 
 
 def _read_moment(text: str, type_: Scalar) -> int | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.departments.plc.proof.outcomes import Outcome, Property
+from chatdev.departments.plc.proof.checks import Check, model_of, rules_of
+from chatdev.departments.plc.proof.outcomes import RUN_TIME, Limits, Outcome, Property
 from chatdev.departments.plc.proof.verify import verify
 
 COUNTS = "ok := n > 0; s := 0; FOR i := 1 TO n DO s := s + 1; END_FOR;"
@@ -123,3 +124,34 @@ def test_an_earlier_fault_of_a_later_turn_hides_nothing() -> None:
 def test_an_assertion_in_a_loop_is_asked_of_every_turn() -> None:
     body = "s := 0; FOR i := 1 TO m DO s := s + 1;\n//#ASSERT s < 120 : few\n//#ASSERT s <= m : within\nEND_FOR;"
     assert duties_of(verify(program_of(body), None, []), "assertion") == ["VIOLATED", "PROVED"]
+
+
+HARD = {  # a program with a loop that is too hard for the solver: what a simulation sees broken
+    """PROGRAM P VAR_INPUT t : STRING[20]; END_VAR VAR_OUTPUT n : INT; END_VAR VAR p : INT; s : STRING[20]; END_VAR
+    s := t; n := 0; p := FIND(s, ',');
+    WHILE p > 0 DO n := n + 1; s := DELETE(s, p, 1); p := FIND(s, ','); END_WHILE;
+    END_PROGRAM""": ("n < 2", "n >= 0 OR n < 0"),
+}
+
+
+@pytest.mark.parametrize("source", HARD)
+def test_what_any_simulation_breaks_is_not_left_unknown(source: str) -> None:
+    broken, held = verify(source, None, always(*HARD[source]), seconds=1)[:2]
+    assert (broken.verdict, bool(broken.cycles)) == ("VIOLATED", True)
+    assert held.verdict != "VIOLATED"
+
+
+def test_random_runs_show_faults_goals_and_nothing_past_a_gap() -> None:
+    """What random runs find by themselves, without the solver."""
+    source = program_of("FOR i := 1 TO 10 DO s := s + a[i MOD 8]; END_FOR; y := 10 / (n - 3); ok := w = 5;")
+    limits = Limits(seconds=2)
+    model = model_of(source, None, rules_of(None, limits))
+    duty = next(one.parameters for one in model.transition.obligations if one.kind == "division")
+    for asked, verdict in ((Property(RUN_TIME, duty), "VIOLATED"),
+                           (Property("pattern-reachability", ("y = 10",)), "PROVED"),
+                           (Property("pattern-forbidden", ("ok AND w <> 5",)), None)):
+        found = Check(model, asked, limits).decide_by_chance()
+        assert (found and found.verdict) == verdict
+    behind = "PROGRAM P VAR_INPUT n : INT; END_VAR VAR p : POINTER TO INT; y : INT; END_VAR y := p^; END_PROGRAM"
+    model = model_of(behind, None, rules_of(None, limits))
+    assert Check(model, always("y = 0")[0], limits).decide_by_chance() is None

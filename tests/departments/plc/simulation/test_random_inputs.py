@@ -47,3 +47,16 @@ def test_values_are_held_and_change() -> None:
     changes = sum(before["code"] != after["code"] for before, after in pairwise(rows))
     assert 100 < changes < 900
     assert {-(1 << 31), (1 << 31) - 1, 73210, 73212} <= {row["code"] for row in rows}
+
+
+def test_texts_are_those_of_the_program_and_others() -> None:
+    source = program("""FUNCTION_BLOCK Command
+VAR_INPUT said : STRING[6]; END_VAR
+VAR_OUTPUT go : BOOL; END_VAR
+go := said = 'start';
+END_FUNCTION_BLOCK
+""")
+    words = [row["said"] for row in islice(random_inputs(source), 400)]
+    assert {"", "start"} < set(words)
+    assert len(set(words)) > 20
+    assert max(map(len, words)) == 6
