@@ -384,13 +384,20 @@ def _parse_accessors(cursor: Cursor, opener: Token, name: Name, result: TypeNode
         accessor = cursor.take()
         parts = _Parts()
         body = _parse_parts(cursor, parts)
-        cursor.accept(f"END_{accessor.key.upper()}")
+        if not cursor.accept(f"END_{accessor.key.upper()}") and body:
+            _miss_end(cursor, accessor)
         cursor.accept(";")
         found.append(Unit(accessor.key, name, result, tuple(parts.declarations),  # type: ignore[arg-type]
                           tuple(parts.externals), body, cursor.broken, opener.span, words=words | own,
                           calls=frozenset(cursor.calls)))
-    cursor.accept("END_PROPERTY")
+    if not cursor.accept("END_PROPERTY") and any(one.body for one in found):
+        _miss_end(cursor, opener)
     return found or [Unit("get", name, result, (), (), (), cursor.broken, opener.span, words=words | {"abstract"})]
+
+
+def _miss_end(cursor: Cursor, opener: Token) -> None:
+    cursor.findings.report("not-closed", cursor.token.span, None, expected=f"END_{opener.key.upper()}",
+                           found=cursor.describe(), opener=opener.key.upper(), line=opener.line)
 
 
 def _parse_section(cursor: Cursor) -> list[Declaration]:
