@@ -107,13 +107,16 @@ def check(paths: tuple[Path, ...], libraries: tuple[Path, ...], each: bool,  # n
 def _check_files(project: SourceProject, libraries: Sequence[Path], each: bool, entry: str | None, dialect: Dialect
                  ) -> dict[Path, SourceCheck]:
     from chatdev.departments.plc.project import check_project, read_project
+    from chatdev.departments.plc.source_check import SourceCheck
 
     if not each:
         checks = check_project(project, entry, dialect)
         is_right = not any(one.errors for one in checks.values())
         return _check_tests(project, checks, dialect) if is_right and project.has_tests else checks
-    alone = [read_project([file], libraries) for file in project.files if file in project.own]
-    return {file: one for single in alone for file, one in check_project(single, entry, dialect).items()}
+    alone = [read_project([file], libraries) for file in project.containers if file in project.own]
+    found = {file: one for single in alone for file, one in check_project(single, entry, dialect).items()}
+    unread = {file: SourceCheck("", tuple(project.notes[file])) for file in project.files if file not in found}
+    return {file: (found | unread)[file] for file in (*project.files, *found)}
 
 
 def _check_tests(project: SourceProject, checks: dict[Path, SourceCheck], dialect: Dialect) -> dict[Path, SourceCheck]:

@@ -19,7 +19,7 @@ MOST_BYTES = 20_000_000
 """Of one file."""
 _MOST_DEPTH = 200
 _MOST_ELEMENTS = 500_000
-_XML = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<(?:\?xml|TcPlcObject|project|Project)\b")
+_XML = re.compile(rb"\s*(?:\xef\xbb\xbf)?\s*<(?:[?!]|[A-Za-z_])")
 _PLCOPEN = "plcopen.org"
 _MSBUILD = "schemas.microsoft.com/developer/msbuild"
 _START = Span(1, 1, 1, 1)

@@ -5,6 +5,7 @@ A name of one file is known in all. What a library has that is not there is a st
 
 from __future__ import annotations
 
+import os
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -218,10 +219,11 @@ def place_check(project: SourceProject, found: SourceCheck) -> dict[Path, Source
 def read_project(paths: Sequence[Path], libraries: Sequence[Path] = ()) -> SourceProject:
     """The program in these files, folders and project files, beside libraries. What cannot be read is noted, and
     spoils nothing else. Raises ConfigError for a path that is not there, or where nothing is found."""
-    project = SourceProject()
+    project, seen = SourceProject(), set[str]()
     for path, is_own in (*((one, True) for one in paths), *((one, False) for one in libraries)):
         for file in _expand(path, project, is_own):
-            if file not in project.notes:
+            if (real := str(file) if str(file) == "-" else os.path.realpath(file)) not in seen:
+                seen.add(real)
                 _read(file, project, is_own)
     if not project.files:
         names = ", ".join(map(str, paths))
@@ -248,11 +250,8 @@ def _read_bytes(file: Path) -> bytes:
 
 
 def _refuse(file: Path, why: Diagnostic, project: SourceProject, is_own: bool) -> None:
-    project.files.append(file)
     project.unreadable.add(file)
-    if is_own:
-        project.own.add(file)
-    project.notes.setdefault(file, []).append(why)
+    _note(file, [why], project, is_own)
 
 
 def _expand(path: Path, project: SourceProject, is_own: bool) -> Iterator[Path]:
@@ -274,7 +273,14 @@ def _search(folder: Path, project: SourceProject, is_own: bool) -> Iterator[Path
         names = ", ".join(str(one.relative_to(folder)) for one in projects[:5])
         raise ConfigError(f"{folder}: it holds {len(projects)} projects ({names}{', …' if len(projects) > 5 else ''}); "
                           "name one of them")
-    yield from _project_files(projects[0], project, is_own) if projects else found
+    if projects:
+        yield from _project_files(projects[0], project, is_own)
+        return
+    for file in found:
+        if file.is_symlink() and not file.resolve().is_relative_to(folder.resolve()):
+            _note(file, [tell_file("outside-folder")], project, is_own)
+        else:
+            yield file
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
@@ -282,7 +288,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
     for file in folder.rglob("*"):
         ending = file.suffix.lower()
         is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-        if ending in (*ENDINGS, _PROJECT_ENDING) and not is_hidden and file.is_file() and (
+        if ending in (*ENDINGS, _PROJECT_ENDING) and not is_hidden and (file.is_file() or not file.exists()) and (
                 ending != ".xml" or _is_plcopen(file)):
             yield file
 
@@ -331,10 +337,15 @@ def _files_of(file: Path, listed: Iterable[tuple[str, Element]], project: Source
         else:
             yield found
     if missing:
-        project.files.append(file)
-        project.notes.setdefault(file, []).extend(missing)
-        if is_own:
-            project.own.add(file)
+        _note(file, missing, project, is_own)
+
+
+def _note(file: Path, said: Iterable[Diagnostic], project: SourceProject, is_own: bool) -> None:
+    """Say something of a file that has no text of the program."""
+    project.files.append(file)
+    project.notes.setdefault(file, []).extend(said)
+    if is_own:
+        project.own.add(file)
 
 
 def _at(one: Diagnostic, span: Span) -> Diagnostic:

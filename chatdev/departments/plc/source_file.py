@@ -42,9 +42,13 @@ class SourceText:
 def decode_source(data: bytes) -> SourceText:
     """The text of a file's bytes. Raises NoText."""
     try:
-        return SourceText(data.decode("utf-8"))
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         at = error.start
+    else:
+        if "\0" in text:
+            raise NoText(tell_file("no-text", _START))
+        return SourceText(text)
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _decode(data, encoding, "utf-16", _START)

@@ -289,3 +289,70 @@ def test_places_of_pieces_are_those_of_the_file(twincat: Path) -> None:
         assert file.name == "Main.TcPOU"
         if line and line != "END_PROGRAM":
             assert text[span.line - 1][span.column - 1:].startswith(line)
+
+
+HALF = "PROGRAM Half\nVAR a : INT; END_VAR\na := (1"
+
+
+@pytest.mark.parametrize("half", [HALF, "(* never closed", "{IF defined (X)}\n", "TYPE T : STRUCT a : INT;",
+                                  "VAR_GLOBAL g : INT;", "FUNCTION F : INT\nVAR_INPUT x : STRING := 'open", "/* "])
+def test_half_a_file_spoils_no_other(tmp_path: Path, half: str) -> None:
+    fill(tmp_path, {"a_half.st": half, "double.st": DOUBLE, "main.st": MAIN})
+    checks = check_project(read_project([tmp_path]))
+    wrong = {file.name: one.errors for file, one in checks.items() if one.errors}
+    assert [*wrong] == ["a_half.st"]
+    lines = half.count("\n") + 1
+    assert all(one.span.line <= lines for one in wrong["a_half.st"])
+
+
+@pytest.mark.parametrize("text", ["<svg xmlns='http://www.w3.org/2000/svg'><rect/></svg>", "<!-- a note --><html/>",
+                                  "<list><of/></list>"])
+def test_xml_of_another_kind_is_called_so(tmp_path: Path, text: str) -> None:
+    fill(tmp_path, {"Main.TcPOU": text, "double.st": DOUBLE})
+    checks = check_project(read_project([tmp_path]))
+    assert {file.name: [one.code for one in check.errors] for file, check in checks.items()} == {
+        "Main.TcPOU": ["foreign-xml"], "double.st": []}
+
+
+def test_one_file_by_two_names_is_read_once(tmp_path: Path) -> None:
+    fill(tmp_path, {"double.st": DOUBLE, "main.st": MAIN})
+    (tmp_path / "same.st").symlink_to("main.st")
+    project = read_project([tmp_path, tmp_path / "main.st", tmp_path / "." / ".." / tmp_path.name / "double.st"],
+                           [tmp_path])
+    assert [file.name for file in project.files] == ["double.st", "main.st"]
+
+
+def test_a_link_out_of_the_folder_is_told_and_not_followed(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside.st", tmp_path / "plant"
+    outside.write_text("secret : the words of another file", encoding="utf-8")
+    folder.mkdir()
+    fill(folder, {"double.st": DOUBLE})
+    (folder / "linked.st").symlink_to(outside)
+    (folder / "nothing.st").symlink_to(tmp_path / "gone.st")
+    for each in ((), ("--each",)):
+        done = plc("check", *each, folder)
+        assert (done.exit_code, done.output.count("the link leads out of the folder")) == (0, 2)
+        assert "secret" not in done.output
+
+
+def test_characters_of_no_text_spoil_only_their_file(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.st": "\0\1", "double.st": DOUBLE, "main.st": MAIN})
+    checks = check_project(read_project([tmp_path]))
+    assert {file.name: [one.code for one in check.errors] for file, check in checks.items()} == {
+        "a.st": ["no-text"], "double.st": [], "main.st": []}
+
+
+def test_three_thousand_files_of_no_program_are_passed(tmp_path: Path) -> None:
+    for number in range(3000):
+        (tmp_path / f"{number}.txt").write_text("no program", encoding="utf-8")
+    with pytest.raises(ConfigError, match="no program; a folder is searched for files with the endings"):
+        read_project([tmp_path])
+    fill(tmp_path, {"double.st": DOUBLE})
+    assert [file.name for file in read_project([tmp_path]).files] == ["double.st"]
+
+
+def test_libraries_that_need_each_other_are_read(tmp_path: Path) -> None:
+    fill(tmp_path, {"a.st": "FUNCTION_BLOCK A\nVAR b : B; END_VAR\nb();\nEND_FUNCTION_BLOCK\n",
+                    "b.st": "FUNCTION_BLOCK B\nVAR a : A; END_VAR\na();\nEND_FUNCTION_BLOCK\n"})
+    checks = check_project(read_project([tmp_path / "a.st"], [tmp_path / "b.st", tmp_path / "a.st"]))
+    assert "recursion: A contains B contains A" in [one.message for check in checks.values() for one in check.errors]

@@ -8,9 +8,11 @@ from __future__ import annotations
 import functools
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -135,6 +137,23 @@ class Findings:
     def spoil(self, line: int) -> None:
         """Report nothing else of this line: it has something that cannot be read."""
         self._unreadable.add(line)
+
+    def split_files(self, source: str) -> Iterator[tuple[int, str]]:
+        """The text of each file of a source, with its first line."""
+        starts = [one.start for at, one in enumerate(self._places) if at and one.file != self._places[at - 1].file]
+        lines = source.split("\n") if starts else [source]
+        for start, end in pairwise([1, *starts, len(lines) + 1]):
+            yield start, "\n".join(lines[start - 1:end - 1])
+
+    @contextmanager
+    def one_file(self) -> Iterator[None]:
+        """What ends the reading of one file of several ends that of no other."""
+        try:
+            yield
+        except TooManyErrors:
+            if not self._places:
+                raise
+            self.cut = True
 
     @property
     def files(self) -> int:

@@ -265,12 +265,26 @@ def _find_member(callee: Node, scope: Scope, kind: str, elaborate: Elaborate) ->
         base = elaborate_place(callee.base, scope, elaborate)
         block = base.type.block if isinstance(base, Place) and isinstance(base.type, Record) else ""
         key = scope.world.find_member(block, callee.key, kind)
-        return (key, _binding_at(base, scope)) if key and isinstance(base, Place) else None
+        if not key or not isinstance(base, Place):
+            return None
+        _check_access(key, callee, scope)
+        return key, _binding_at(base, scope)
     if isinstance(callee, Name) and callee.key in scope.variables:
         return None
     is_super = isinstance(callee, Member) and is_own_instance(callee.base, "super")
     key = scope.world.find_member(f"{scope.owner}@{scope.base}" if is_super else scope.owner, callee.key, kind)
-    return (key, _own_binding(scope)) if key else None
+    if not key:
+        return None
+    if is_super and scope.world.find_access(key, ""):
+        raise scope.reject("abstract-call", callee.span, name=callee.text)
+    _check_access(key, callee, scope)
+    return key, _own_binding(scope)
+
+
+def _check_access(key: str, callee: Name | Member, scope: Scope) -> None:
+    """Raises Reject for a member that may not be called here."""
+    if word := scope.world.find_access(key, scope.routine):
+        raise scope.reject("no-access", callee.span, name=callee.text, word=word)
 
 
 def _find_base(callee: Node, scope: Scope) -> tuple[str, Bind] | None:

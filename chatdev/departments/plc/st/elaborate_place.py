@@ -106,6 +106,8 @@ def _find_own(node: Member, scope: Scope) -> Place | Constant | None:
     """`THIS^.name`: a variable of the block, whatever else has its name here."""
     if not is_own_instance(node.base) and not is_own_instance(node.base, "super"):
         return None
+    if scope.kind == "function":
+        raise scope.reject("no-instance", node.base.span)
     variable = scope.find_owned(node.key) if node.key in scope.owned else (
         scope.variables.get(node.key) if scope.kind != "member" else None)
     if variable is None:
@@ -124,6 +126,8 @@ def _find_qualified(node: Member, scope: Scope) -> Place | Constant | Unknown | 
 def _follow(node: Target, scope: Scope, elaborate: Elaborate) -> Unknown:
     """What a pointer points to."""
     if is_own_instance(node) or is_own_instance(node, "super"):
+        if scope.kind == "function":
+            raise scope.reject("no-instance", node.span)
         scope.report("gap-pointer", node.span)
         return Unknown("pointers", UNKNOWN_TYPE, node.span)
     base = elaborate_place(node.base, scope, elaborate)

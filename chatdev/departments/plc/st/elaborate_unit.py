@@ -90,6 +90,7 @@ class Units:
         world.member_names = {one.name.key for one in members}
         world.properties = {one.name.key for one in members if one.kind in ("get", "set")}
         world.prepare, world.find_member, world.specialise = self.prepare, self.find_member, self.specialise
+        world.find_access = self.find_access
 
     def block_names(self) -> list[str]:
         """The function blocks that there are, as they are written."""
@@ -250,6 +251,21 @@ class Units:
                     return self._declare_member(context, definer, unit, kind)
         return ""
 
+    def find_access(self, key: str, routine: str) -> str:
+        """Why the body of `routine` may not call this member: its word PRIVATE or PROTECTED, else "". With no routine
+        whether the member is ABSTRACT, and has no body."""
+        definer, kind, name = key.split(".")[1:4]
+        words = next((one.words for one in self._units[definer].members if (one.kind, one.name.key) == (kind, name)),
+                     frozenset[str]())
+        if not routine:
+            return "ABSTRACT" if "abstract" in words else ""
+        here = routine.split(".")[1] if "." in routine else routine
+        line = {one.name.key for one in self._chain(here)}
+        is_own = here == definer or here in {one.name.key for one in self._chain(definer)}
+        if "private" in words and not is_own:
+            return "PRIVATE"
+        return "PROTECTED" if "protected" in words and not is_own and definer not in line else ""
+
     def _chain(self, key: str) -> Iterator[Unit]:
         """A block and those that it extends."""
         seen: set[str] = set()
@@ -353,6 +369,7 @@ class Units:
         self._bodies[key] = _Body(unit)
         if kind == "block":
             self._check_interfaces(unit)
+            self._check_overrides(unit)
         return signature
 
     def _inherit(self, unit: Unit, scope: Scope, lost: set[str]) -> Iterable[Variable]:
@@ -398,6 +415,23 @@ class Units:
                 if member.name.key not in have and is_whole:
                     self._world.findings.report("no-method", name.span, name=member.name.text, interface=name.text,
                                                 block=unit.name.text)
+
+    def _check_overrides(self, unit: Unit) -> None:
+        """Whether a block that is no ABSTRACT one has a body for each member, and nothing overrides what is FINAL."""
+        findings = self._world.findings
+        chain = list(self._chain(unit.name.key))
+        if unit.base is not None and len(chain) > 1 and "final" in chain[1].words:
+            findings.report("final", unit.base.span, name=chain[1].name.text, does="extend")
+        nearest: dict[tuple[str, str], Unit] = {}
+        for definer in chain:
+            for one in definer.members:
+                over = nearest.setdefault((one.kind, one.name.key), one)
+                if over in unit.members and over is not one and "final" in one.words:
+                    findings.report("final", over.name.span, name=f"{definer.name.text}.{one.name.text}",
+                                    does="override")
+        for one in nearest.values() if "abstract" not in unit.words else ():
+            if "abstract" in one.words:
+                findings.report("abstract-member", unit.name.span, name=one.name.text, block=unit.name.text)
 
     def _miss_base(self, name: Name, what: str) -> None:
         """Report what a block extends or implements and is not there."""
@@ -458,6 +492,12 @@ class Units:
         is_own = declaration.section != "in_out" and self._world.dialect.name not in OPEN_DIALECTS
         if kind == "function" and isinstance(found, Record) and found.block and is_own:
             raise scope.reject("block-in-function", first.span, name=first.text, block=found.name)
+        whole = found
+        while isinstance(whole, Array):
+            whole = whole.element
+        block = self._units.get(whole.block) if isinstance(whole, Record) and whole.block else None
+        if block is not None and "abstract" in block.words and declaration.section != "in_out":
+            scope.report("abstract-instance", first.span, name=first.text, block=block.name.text)
         if is_open(found) and declaration.section != "in_out":
             raise scope.reject("open-array", first.span, name=first.text)
         if declaration.initial is None:

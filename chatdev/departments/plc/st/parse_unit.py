@@ -56,18 +56,21 @@ _BEGINNINGS = UNIT_WORDS | {"VAR_GLOBAL", "interface", "configuration", "namespa
 
 def parse_source(source: str, findings: Findings, defines: Iterable[str] = ()) -> SourceFile:
     """All that a source declares where these names are defined. What cannot be read is reported and left out."""
-    reader = _Reader(Cursor(split_tokens(source, findings, defines=defines), findings))
-    reader.read()
-    cursor = reader.cursor
-    return SourceFile(reader.types, reader.variables, reader.units, cursor.broken or findings.cut, reader.tasks,
+    reader, defined, broken = _Reader(), tuple(defines), False
+    for line, text in findings.split_files(source):  # what one file leaves open swallows nothing of the next
+        with findings.one_file():
+            reader.read(Cursor(split_tokens(text, findings, line, defines=defined), findings))
+        broken |= reader.cursor.broken
+    return SourceFile(reader.types, reader.variables, reader.units, broken or findings.cut, reader.tasks,
                       frozenset(reader.namespaces))
 
 
 class _Reader:
-    """Reads a source from its begin to its end."""
+    """Reads the files of a source from begin to end."""
 
-    def __init__(self, cursor: Cursor) -> None:
-        self.cursor = cursor
+    cursor: Cursor
+
+    def __init__(self) -> None:
         self.types: list[Declaration] = []
         self.variables: list[Declaration] = []
         self.units: list[Unit] = []
@@ -76,8 +79,9 @@ class _Reader:
         self._intervals: dict[str, Node] = {}
         self._owner = ""
 
-    def read(self) -> None:
-        """All of it."""
+    def read(self, cursor: Cursor) -> None:
+        """All of a file."""
+        self.cursor = cursor
         while self.cursor.token.kind != "end":
             try:
                 self._read_one()
@@ -380,13 +384,20 @@ def _parse_accessors(cursor: Cursor, opener: Token, name: Name, result: TypeNode
         accessor = cursor.take()
         parts = _Parts()
         body = _parse_parts(cursor, parts)
-        cursor.accept(f"END_{accessor.key.upper()}")
+        if not cursor.accept(f"END_{accessor.key.upper()}") and body:
+            _miss_end(cursor, accessor)
         cursor.accept(";")
         found.append(Unit(accessor.key, name, result, tuple(parts.declarations),  # type: ignore[arg-type]
                           tuple(parts.externals), body, cursor.broken, opener.span, words=words | own,
                           calls=frozenset(cursor.calls)))
-    cursor.accept("END_PROPERTY")
+    if not cursor.accept("END_PROPERTY") and any(one.body for one in found):
+        _miss_end(cursor, opener)
     return found or [Unit("get", name, result, (), (), (), cursor.broken, opener.span, words=words | {"abstract"})]
+
+
+def _miss_end(cursor: Cursor, opener: Token) -> None:
+    cursor.findings.report("not-closed", cursor.token.span, None, expected=f"END_{opener.key.upper()}",
+                           found=cursor.describe(), opener=opener.key.upper(), line=opener.line)
 
 
 def _parse_section(cursor: Cursor) -> list[Declaration]:

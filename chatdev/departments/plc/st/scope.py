@@ -108,6 +108,8 @@ class World:
     member_names: set[str] = field(default_factory=set)
     specialise: Callable[[Signature, Mapping[str, Type]], str] = lambda signature, _types: signature.name
     """The routine that takes in-outs of these types, where open arrays are among them."""
+    find_access: Callable[[str, str], str] = lambda _key, _routine: ""
+    """Why a member may not be called in a routine, in a word; "" if it may."""
     find_member: Callable[[str, str, str], str] = lambda _owner, _name, _kind: ""
     """The routine that is a member of a block, found by its name and kind; "" if there is none."""
     lost: set[str] = field(default_factory=set)

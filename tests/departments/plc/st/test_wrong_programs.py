@@ -184,7 +184,8 @@ UNTRIED = {"gap-missing", "gap-body", "unverified", "no-such-entry", "too-deep",
            "too-many-arms", "long-name", "not-asked", "code-page", "utf-16", "no-text", "unreadable-file",
            "file-too-long", "program-too-long",
            "broken-xml", "document-type", "large-xml", "foreign-xml", "wrong-xml-name", "no-xml-type", "not-code",
-           "no-unit", "graphical", "outside-project", "missing-file"}  # tested apart
+           "no-unit", "graphical", "outside-project", "outside-folder", "missing-file",
+           "abstract-instance", "abstract-member", "abstract-call", "final", "no-access", "no-instance"}  # tested apart
 
 
 def said(source: str) -> str:
