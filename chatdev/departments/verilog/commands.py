@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,20 +13,16 @@ import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import write_file
-from chatdev.departments.verilog.target import ANSWER
-from chatdev.errors import ConfigError, ToolError
 from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
     from chatdev.departments.verilog.compilation import Message
     from chatdev.departments.verilog.design_files import DesignFiles
-    from chatdev.tools.base import ToolContext, Verdict
+    from chatdev.tools.base import Verdict
 
 UNJUDGED = 7
 """Exit code where nothing that was run says whether the module is right."""
 _LIMITS = ("tool_limitation", "unsupported")  # outcomes that say something of the simulator, not of the module
-_INPUT = re.compile(r"--input (\w+)=")  # what a run calls an option
-_PLACE = re.compile(r"(?:given/)?(?P<file>[^:\s]+):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 
 
 @click.group("verilog")
@@ -93,7 +86,9 @@ _sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print 
 @_sarif_option
 def check(design: DesignFiles, form: str) -> int:
     """Compile the module alone, and say what is wrong as `file:line: error: …`. Exits with 1 if there are errors."""
-    messages = _messages_of(design)
+    from chatdev.departments.verilog.library import messages_of
+
+    messages = messages_of(design)
     return _tell_messages(design, messages, form, any(one.severity == "error" for one in messages))
 
 
@@ -105,11 +100,9 @@ def check(design: DesignFiles, form: str) -> int:
 def lint(design: DesignFiles, form: str) -> int:
     """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races.
     Exits with 1 if anything is said."""
-    from chatdev.departments.verilog.answer import undriven_signals
+    from chatdev.departments.verilog.library import messages_of
 
-    messages = _messages_of(design)
-    if not any(one.severity == "error" for one in messages):
-        messages += [one for one in undriven_signals(design.answer, design.target) if one not in messages]
+    messages = messages_of(design, lints=True)
     return _tell_messages(design, messages, form, bool(messages))
 
 
@@ -179,105 +172,35 @@ def equivalent(design: DesignFiles, form: str) -> int:
 @_bench_option
 @_reference_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.vcd|FILE.svg",
-              help="All signals (.vcd, and beside it a .gtkw that opens them in GTKWave or Surfer), or a picture of "
-                   "the ports (.svg).")
-def wave(design: DesignFiles, out: Path) -> int:
+              help="All signals (.vcd, and beside it a .gtkw for GTKWave and a .sucl for Surfer, which open the traced "
+                   "ones), or a picture of the ports and the traced signals (.svg).")
+@click.option("--signals", metavar="NAME,NAME", help="Inner signals to show instead of the traced ones.")
+def wave(design: DesignFiles, out: Path, signals: str | None) -> int:
     """Run the bench, and keep what was recorded. Exits with 1 where nothing was."""
-    ending = out.suffix.lower()
-    if ending not in (".vcd", ".svg"):
-        raise ConfigError(f"--out: {out} is neither a .vcd nor a .svg file; give it one of these endings")
-    with _open_context(design) as context:
-        written = list(_write_waves(design, context, out) if ending == ".vcd" else _draw(context, out))
-        if not written:
-            from chatdev.departments.verilog.judge import simulate as run
+    from chatdev.departments.verilog.library import draw_to
 
-            click.echo(sanitize(run.call(context, {}).report))
-            return 1
+    written = draw_to(design, out, [one.strip() for one in (signals or "").split(",") if one.strip()])
+    if not written:
+        from chatdev.departments.verilog.judge import simulate as run
+
+        _tell_verdict(design, run, "text", None)
+        return 1
     for file in written:
         click.echo(sanitize(str(file)))
     return 0
 
 
-def _write_waves(design: DesignFiles, context: ToolContext, out: Path) -> Iterator[Path]:
-    from chatdev.departments.verilog.answer import read_answer
-    from chatdev.departments.verilog.bench import HiddenBench
-    from chatdev.departments.verilog.simulation import simulate_answer
-    from chatdev.departments.verilog.waveform.waves import Waves
-    from chatdev.tools.base import throwaway_copy
-
-    bench = HiddenBench.of(context.inputs)
-    assert bench is not None
-    with throwaway_copy(context.scratch, {}) as folder:
-        result = simulate_answer(read_answer(context.software).text, bench, context.sandbox, folder, dump=True)
-        if result.waves is None:
-            return
-        shutil.copyfile(result.waves, out)
-        scope = f"{bench.layout.scope}."
-        names = sorted(name for name in Waves.open(result.waves).signals if name.startswith(scope))
-    yield out
-    listed = out.with_suffix(".gtkw")
-    write_file(listed, "".join(f"{line}\n" for line in (
-        f'[dumpfile] "{out.name}"', "[timestart] 0", *names)))
-    yield listed
-
-
-def _draw(context: ToolContext, out: Path) -> Iterator[Path]:
-    from chatdev.departments.verilog.mismatch import draw
-
-    for name in draw.call(context, {})["pictures"].values():
-        write_file(out, (context.run_folder / name).read_bytes())
-        yield out
-
-
-@contextmanager
-def _open_context(design: DesignFiles, *, looks_at_bench: bool = True) -> Iterator[ToolContext]:
-    """What the tools of a run are given. A bench, reference or simulator that cannot be used is wrong input."""
-    from chatdev.cli.mcp.served import Served
-    from chatdev.departments.verilog.judge import check_bench
-    from chatdev.tools.base import ToolContext
-
-    with Served([]).open_sandbox() as (sandbox, folder):
-        scratch = folder / "scratch"
-        scratch.mkdir()
-        context = ToolContext(design.software, {}, design.inputs, sandbox=sandbox, run_folder=folder, scratch=scratch)
-        if looks_at_bench:
-            try:
-                check_bench.call(context, {})
-            except ToolError as error:
-                raise ConfigError(_INPUT.sub(r"--\1 ", str(error))) from None
-        yield context
-
-
-def _messages_of(design: DesignFiles) -> list[Message]:
-    from chatdev.departments.verilog.simulation import examine
-    from chatdev.tools.base import throwaway_copy
-
-    with _open_context(design, looks_at_bench=False) as context, throwaway_copy(context.scratch, {}) as folder:
-        found = examine(design.answer, context.sandbox, folder, design.target)
-    return list(dict.fromkeys(found.messages))
-
-
 def _tell_messages(design: DesignFiles, messages: Sequence[Message], form: str, is_bad: bool) -> int:
-    places = [_at_its_file(one, design) for one in messages]
     if form == "json":
-        _print_json({"top": design.target.top, "ok": not is_bad, "messages": [asdict(one) for one in places]})
+        _print_json({"top": design.target.top, "ok": not is_bad, "messages": [asdict(one) for one in messages]})
     elif form == "sarif":
-        _print_json(_sarif(places))
+        _print_json(_sarif(messages))
     else:
-        for one in places:
-            place = f"{one.file}:{one.line}" if one.line else one.file
-            click.echo(sanitize(f"{place}: {one.severity}: {one.text.replace(ANSWER, design.file.name)}"))
+        for one in messages:
+            click.echo(sanitize(str(one)))
         if not is_bad:
             click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{design.file}: {design.target.top}')}")
     return int(is_bad)
-
-
-def _at_its_file(one: Message, design: DesignFiles) -> Message:
-    """The message with the file of the user's that it speaks of, which some name in their text alone."""
-    named = _PLACE.match(one.text) if not one.line else None
-    if named and named["file"] in design.files:
-        return replace(one, file=str(design.file_of(named["file"])), line=int(named["line"]), text=named["text"])
-    return replace(one, file=str(design.file_of(one.file)))
 
 
 def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
@@ -293,9 +216,9 @@ def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, **given: Any) -> int:
-    with _open_context(design, looks_at_bench="bench" in design.inputs) as context:
-        found: Verdict = run.call(context, {name: value for name, value in given.items() if value is not None})
-    verdict = replace(found, report=found.report.replace(ANSWER, design.file.name))
+    from chatdev.departments.verilog.library import verdict_of
+
+    verdict = verdict_of(design, run, **given)
     if junit:
         write_file(junit, _junit(design, verdict))
     if form == "json":

@@ -92,7 +92,7 @@ def test_errors_and_remarks_have_their_file_and_line(folder: Path) -> None:
 
 def test_waves_are_kept_for_viewers_and_as_a_picture(folder: Path) -> None:
     done = verilog("wave", "-f", "files.f", "--bench", "tb.v", "--out", "w.vcd")
-    assert (done.exit_code, done.output) == (0, "w.vcd\nw.gtkw\n")
+    assert (done.exit_code, done.output) == (0, "w.vcd\nw.gtkw\nw.sucl\n")
     listed = (folder / "w.gtkw").read_text(encoding="utf-8").splitlines()
     assert listed[0] == '[dumpfile] "w.vcd"'
     assert {"tb.dut.q[3:0]", "tb.dut.h.c"} <= {*listed} or {"tb.dut.q", "tb.dut.h.c"} <= {*listed}
