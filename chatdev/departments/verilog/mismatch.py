@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -165,7 +166,7 @@ _DEEPEST = 12  # levels
 _LONGEST = 6000  # characters of a report
 _MISFITS, _BESIDE = 6, 4  # widths that may be wrong, and other lines that write a signal, of which it tells
 _CUT = "(the rest is left out, as this report has an end)"
-_COLUMNS, _ROWS = 14, 16  # of the table
+_COLUMNS, _ROWS = 14, (16, 8, 4)  # of the table; fewer rows where signals of the trace would be left out
 _BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
 _MOST_DRAWN = 12  # inputs, inner signals, and outputs
 _DRAWN_LEVELS = 3  # of the trace whose signals are drawn
@@ -386,7 +387,7 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     text = _fitting_report(
         trace, report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
         source=waveform.target.number_lines(answer.text), is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels,
-        table=_table(trace, focus, waveform))
+        table=partial(_table, trace, focus, waveform))
     last = len(answer.text.splitlines())
     lines = [line for line in trace.lines if line <= last] if trace else []
     evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
@@ -413,21 +414,34 @@ def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict
               "wait_lines": divide(signal.wait_lines)} for signal in level] for level in levels]
 
 
-def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
-    """The report with as many signals of the trace as fit, the nearest to the output first."""
+def _fitting_report(trace: TraceFindings | None, table: Callable[[int], str], **facts: Any) -> str:
+    """The report with as many signals of the trace as fit, the nearest to the output first, and as many rows of the
+    table as leave room for them."""
     if trace is None:
-        return render_report("trace", **facts)
+        return render_report("trace", table=table(_ROWS[0]), **facts)
     facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits[:_MISFITS],
               "more_misfits": len(trace.misfits) - _MISFITS, "beside": trace.beside[:_BESIDE], "shared": trace.shared}
-    every = sum(map(len, trace.levels))
-    fitting, too_many = 0, every + 1
+    every, fitting = sum(map(len, trace.levels)), 0
+    for rows in _ROWS:
+        facts["table"] = table(rows)
+        fitting = _count_fitting(trace, every, facts)
+        if fitting == every:
+            break
+    return _cut_lines(_render_levels(trace, max(1, fitting), facts))
+
+
+def _count_fitting(trace: TraceFindings, every: int, facts: Mapping[str, Any]) -> int:
+    """How many of all the signals fit, found by halves."""
+    if len(_render_levels(trace, every, facts)) <= _LONGEST:
+        return every
+    fitting, too_many = 0, every
     while too_many - fitting > 1:
         count = (fitting + too_many) // 2
         if len(_render_levels(trace, count, facts)) <= _LONGEST:
             fitting = count
         else:
             too_many = count
-    return _cut_lines(_render_levels(trace, max(1, fitting), facts))
+    return fitting
 
 
 def _cut_lines(report: str) -> str:
@@ -441,11 +455,18 @@ def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -
     """The report with the first `count` signals of the levels."""
     ends = list(accumulate(map(len, trace.levels)))
     levels = [level[:max(0, count - end + len(level))] for level, end in zip(trace.levels, ends, strict=True)]
-    told = {line for level in levels for signal in level for cause in signal.causes for line in cause.lines}
-    told.update(trace.shared, *(signal.wait_lines for level in levels for signal in level))
-    told.update(*(numbers for _, numbers in facts["beside"]))
+    told = _lines_of(levels).union(trace.shared, *(numbers for _, numbers in facts["beside"]))
+    unseen = _lines_of(trace.levels) - told
     return render_report("trace", levels=_with_lines_once(levels), left_out=max(0, (ends[-1] if ends else 0) - count),
-                         elsewhere=_join_ranges(sorted({*trace.cone} - told), facts["source"]), **facts)
+                         unseen=_join_ranges(sorted(unseen), facts["source"]),
+                         elsewhere=_join_ranges(sorted({*trace.cone} - told - unseen), facts["source"]), **facts)
+
+
+def _lines_of(levels: Iterable[Sequence[SignalReport]]) -> set[int]:
+    """All lines that signals of these levels show."""
+    signals = [signal for level in levels for signal in level]
+    return set[int]().union(*(signal.wait_lines for signal in signals),
+                            *(cause.lines for signal in signals for cause in signal.causes))
 
 
 def _join_ranges(numbers: Sequence[int], source: Sequence[tuple[str, str]]) -> list[str]:
@@ -478,11 +499,11 @@ def _focus(trace: TraceFindings | None, waveform: _Waveform) -> WrongOutput:
     return next(one for one in waveform.wrong if one.output == trace.output)
 
 
-def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform) -> str:
+def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform, rows: int) -> str:
     """The rows before the mismatch: the signals of the trace, then both sides of the output."""
     names = waveform.known_names(trace.signals if trace else ())[:_COLUMNS]
     return render_table(waveform.waves, [*names, *_sides(focus.output, waveform)], focus.sampled,
-                        count=_ROWS)
+                        count=rows)
 
 
 def _sides(output: str, waveform: _Waveform) -> list[str]:
