@@ -98,8 +98,8 @@ def test_the_examples_of_the_page_on_the_library_run(here: Path, capsys: pytest.
     own = here / "my-company" / "company.yaml"
     text = own.read_text(encoding="utf-8").replace("title: Writer", "title: Writer, tools: [mine.words]")
     own.write_text(text, encoding="utf-8")
-    *several, model, tools = re.findall(r"```python\n(.*?)```", (DOCS / "library.md").read_text(encoding="utf-8"),
-                                        re.DOTALL)
+    page = (DOCS / "library.md").read_text(encoding="utf-8")
+    *several, model, tools, _verilog = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict[str, Any] = {}
     for example in several:
         exec(compile(example, "library.md", "exec"), names)

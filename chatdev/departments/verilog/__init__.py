@@ -52,13 +52,15 @@ department = Department(
 
 
 def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: str = "TopModule",
-                  waves: Path | None = None, time: int | None = None, scope: str = "tb.top_module1") -> Trace:
-    """Follow outputs of the module `top` back over what drives them, `levels` deep.
+                  waves: Path | None = None, time: int | None = None, scope: str | None = None) -> Trace:
+    """Follow outputs of the module `top` back over what drives them, `levels` deep; what comes back prints as text.
 
-    With a VCD file and the time of a mismatch (in its units) only those assignments are named that were active just
-    before; `scope` is where the file has the signals of the module. The source is read in this process, and not in a
-    child with limits as tools do it: give none that you do not trust. Raises DesignError for a source that cannot be
-    elaborated, WaveformError for a file that cannot be read, and ToolError for an output that is not there.
+    With a VCD file only those assignments are named that were active just before a mismatch: at `time` (in units of the
+    file), by default where `NAME_ref` and `NAME_dut` of any output first differ in it. `scope` is where the file has
+    the signals of the module, by default the first that has all its ports. The source is read in this process, and not
+    in a child with limits as tools do it: give none that you do not trust. Raises DesignError for a source that cannot
+    be elaborated, WaveformError for a file that cannot be read or has no such scope or difference, and ToolError for an
+    output that is not there.
     """
     from chatdev.departments.verilog.design.design import Design
     from chatdev.departments.verilog.target import Target
@@ -67,7 +69,12 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
     from chatdev.departments.verilog.waveform.waves import Waves
 
     design = Design.of(text, Target(top))
-    if waves is None or time is None:
+    if waves is None:
         return trace_outputs(design, outputs, levels)
-    history = History.of(Waves.open(waves), scope, design.widths, time)
+    from chatdev.departments.verilog.mismatch import first_difference, scope_with
+
+    recorded = Waves.open(waves)
+    scope = scope or scope_with(recorded, {port.name: port.width for port in design.ports})
+    time = first_difference(recorded, scope) if time is None else time
+    history = History.of(recorded, scope, design.widths, time)
     return trace_outputs(design, [Watch(design.part(name), time) for name in outputs], levels, history)

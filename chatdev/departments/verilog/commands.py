@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import wraps
@@ -14,20 +13,16 @@ import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import write_file
-from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize
-from chatdev.workspace.file_tree import explain_os_errors
 
 if TYPE_CHECKING:
     from chatdev.departments.verilog.compilation import Message
-    from chatdev.departments.verilog.library import Dut
+    from chatdev.departments.verilog.design_files import DesignFiles
     from chatdev.tools.base import Verdict
 
 UNJUDGED = 7
 """Exit code where nothing that was run says whether the module is right."""
 _LIMITS = ("tool_limitation", "unsupported")  # outcomes that say something of the simulator, not of the module
-_INPUT = re.compile(r"--input (\w+)=")  # what a run calls an option
-_PLACE = re.compile(r"(?:given/)?(?P<file>[^:\s]+):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 
 
 @click.group("verilog")
@@ -45,11 +40,11 @@ def _design_options(command: Command) -> Command:
     @wraps(command)
     def collect(*, files: tuple[str, ...], lists: tuple[Path, ...], top: str | None, simulator: str, **given: Any
                 ) -> Any:
-        from chatdev.departments.verilog.library import Dut
+        from chatdev.departments.verilog.design_files import read_design_files
 
         words = [f"{option}{one}" for name, option in _IN_LISTS.items() for one in given.pop(name)]
-        design = Dut.read(*words, *files, bench=given.get("bench"), reference=given.get("reference"), top=top,
-                             lists=lists, simulator=simulator, use_environment=given.pop("env"))
+        design = read_design_files([*words, *files], lists, top, given.get("bench"), given.get("reference"), simulator,
+                                   use_environment=given.pop("env"))
         return command(design=design, **{name: value for name, value in given.items()
                                          if name not in ("bench", "reference")})
 
@@ -88,9 +83,11 @@ _sarif_option = click.option("--sarif", "form", flag_value="sarif", help="Print 
 @_design_options
 @_json_option
 @_sarif_option
-def check(design: Dut, form: str) -> int:
+def check(design: DesignFiles, form: str) -> int:
     """Compile the module alone, and say what is wrong as `file:line: error: …`. Exits with 1 if there are errors."""
-    messages = design.check()
+    from chatdev.departments.verilog.library import messages_of
+
+    messages = messages_of(design)
     return _tell_messages(design, messages, form, any(one.severity == "error" for one in messages))
 
 
@@ -101,10 +98,12 @@ def check(design: Dut, form: str) -> int:
                                              "`default`, registers without a reset, `=` in clocked blocks.")
 @_json_option
 @_sarif_option
-def lint(design: Dut, strict: bool, form: str) -> int:
+def lint(design: DesignFiles, strict: bool, form: str) -> int:
     """The same, with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races; of
     all files. Exits with 1 if anything is said."""
-    messages = design.lint(strict=strict)
+    from chatdev.departments.verilog.library import messages_of
+
+    messages = messages_of(design, lints="strict" if strict else "usual")
     return _tell_messages(design, messages, form, bool(messages))
 
 
@@ -115,9 +114,11 @@ def lint(design: Dut, strict: bool, form: str) -> int:
 @_reference_option
 @_json_option
 @_junit_option
-def simulate(design: Dut, form: str, junit: Path | None) -> int:
+def simulate(design: DesignFiles, form: str, junit: Path | None) -> int:
     """Run the bench, and say what it reports of each output. Exits with 1 if it fails, with 7 if it says nothing."""
-    return _tell_verdict(design, design.simulate(), form, junit)
+    from chatdev.departments.verilog.judge import simulate as run
+
+    return _tell_verdict(design, run, form, junit)
 
 
 @command.command("judge")
@@ -127,10 +128,12 @@ def simulate(design: Dut, form: str, junit: Path | None) -> int:
 @_reference_option
 @_json_option
 @_junit_option
-def judge(design: Dut, form: str, junit: Path | None) -> int:
+def judge(design: DesignFiles, form: str, junit: Path | None) -> int:
     """Run the bench, and compare with the reference's own run: other samples, other random inputs, outputs that the
     bench does not look at. Exits as `simulate`."""
-    return _tell_verdict(design, design.judge(), form, junit)
+    from chatdev.departments.verilog.judge import judge as run
+
+    return _tell_verdict(design, run, form, junit)
 
 
 @command.command("trace")
@@ -142,10 +145,12 @@ def judge(design: Dut, form: str, junit: Path | None) -> int:
 @click.option("--output", "outputs", multiple=True, metavar="NAME",
               help="Only this output; may be given several times.")
 @_json_option
-def trace(design: Dut, levels: int, outputs: tuple[str, ...], form: str) -> int:
+def trace(design: DesignFiles, levels: int, outputs: tuple[str, ...], form: str) -> int:
     """Name the lines that gave a wrong output its value, and show the signals before the first mismatch. Exits as
     `simulate`."""
-    return _tell_verdict(design, design.trace(levels, outputs), form, None)
+    from chatdev.departments.verilog.mismatch import trace as run
+
+    return _tell_verdict(design, run, form, None, levels=levels, outputs=list(outputs) or None)
 
 
 @command.command("equivalent")
@@ -154,10 +159,12 @@ def trace(design: Dut, levels: int, outputs: tuple[str, ...], form: str) -> int:
 @click.option("--reference", type=click.Path(path_type=Path), required=True, metavar="REF",
               help="The module that it is to do the same as.")
 @_json_option
-def equivalent(design: Dut, form: str) -> int:
+def equivalent(design: DesignFiles, form: str) -> int:
     """Prove by Yosys that the module does what REF does for all inputs, or show inputs for which it does not. Exits
     with 0 (proved), 1 (it differs) or 7 (not decided)."""
-    return _tell_verdict(design, design.equivalent(), form, None)
+    from chatdev.departments.verilog.equivalence import equivalent as run
+
+    return _tell_verdict(design, run, form, None)
 
 
 @command.command("wave")
@@ -166,35 +173,34 @@ def equivalent(design: Dut, form: str) -> int:
 @_bench_option
 @_reference_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.vcd|FILE.svg",
-              help="All signals (.vcd, and beside it a .gtkw that opens them in GTKWave or Surfer), or a picture of "
-                   "the ports (.svg).")
-def wave(design: Dut, out: Path) -> int:
+              help="All signals (.vcd, and beside it a .gtkw for GTKWave and a .sucl for Surfer, which open the traced "
+                   "ones), or a picture of the ports and the traced signals (.svg).")
+@click.option("--signals", metavar="NAME,NAME", help="Inner signals to show instead of the traced ones.")
+def wave(design: DesignFiles, out: Path, signals: str | None) -> int:
     """Run the bench, and keep what was recorded. Exits with 1 where nothing was."""
-    ending = out.suffix.lower()
-    if ending not in (".vcd", ".svg"):
-        raise ConfigError(f"--out: {out} is neither a .vcd nor a .svg file; give it one of these endings")
-    with explain_os_errors("write", out):
-        beside = design.record(out) if ending == ".vcd" else None
-        is_written = beside is not None or (ending == ".svg" and design.draw(out))
-    if not is_written:
-        click.echo(sanitize(design.simulate().report))
+    from chatdev.departments.verilog.library import draw_to
+
+    written = draw_to(design, out, [one.strip() for one in (signals or "").split(",") if one.strip()])
+    if not written:
+        from chatdev.departments.verilog.judge import simulate as run
+
+        _tell_verdict(design, run, "text", None)
         return 1
-    for file in filter(None, (out, beside)):
+    for file in written:
         click.echo(sanitize(str(file)))
     return 0
 
 
-def _tell_messages(design: Dut, messages: Sequence[Message], form: str, is_bad: bool) -> int:
+def _tell_messages(design: DesignFiles, messages: Sequence[Message], form: str, is_bad: bool) -> int:
     if form == "json":
-        _print_json({"top": design.files.target.top, "ok": not is_bad, "messages": [asdict(one) for one in messages]})
+        _print_json({"top": design.target.top, "ok": not is_bad, "messages": [asdict(one) for one in messages]})
     elif form == "sarif":
         _print_json(_sarif(messages))
     else:
         for one in messages:
-            place = f"{one.file}:{one.line}" if one.line else one.file
-            click.echo(sanitize(f"{place}: {one.severity}: {one.text}"))
+            click.echo(sanitize(str(one)))
         if not is_bad:
-            click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{design.files.file}: {design.files.target.top}')}")
+            click.echo(f"{click.style('OK', fg='green')} {sanitize(f'{design.file}: {design.target.top}')}")
     return int(is_bad)
 
 
@@ -210,29 +216,32 @@ def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
             "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def _tell_verdict(design: Dut, verdict: Verdict, form: str, junit: Path | None) -> int:
+def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, **given: Any) -> int:
+    from chatdev.departments.verilog.library import verdict_of
+
+    verdict = verdict_of(design, run, **given)
     if junit:
         write_file(junit, (_junit_of_tests if verdict.evidence.get("tests") else _junit)(design, verdict))
     if form == "json":
-        _print_json({"top": design.files.target.top, **verdict.to_dict()})
+        _print_json({"top": design.target.top, **verdict.to_dict()})
     else:
         click.echo(sanitize(verdict.report))
     is_limit = verdict.evidence.get("outcome") in _LIMITS
-    if is_limit and design.files.target.simulator == "icarus":
+    if is_limit and design.target.simulator == "icarus":
         click.echo("Verilator takes more of the language: --simulator verilator", err=True)
     return UNJUDGED if is_limit or not verdict.judged else int(not verdict.passed)
 
 
-def _junit(design: Dut, verdict: Verdict) -> str:
+def _junit(design: DesignFiles, verdict: Verdict) -> str:
     """A test for each output, or one where the bench names none."""
     from chatdev.cli.junit import JunitCase, junit_text
 
     counts = {name: one["count"] for name, one in (verdict.evidence.get("outputs") or {}).items()}
     if not any(counts.values()) and not verdict.passed:
-        counts = {design.files.target.top: "some"}
+        counts = {design.target.top: "some"}
     skipped = "" if verdict.judged else "nothing that was run says whether it is right"
-    top = design.files.target.top
-    return junit_text(str(design.files.file), [
+    top = design.target.top
+    return junit_text(str(design.file), [
         JunitCase(name, top, f"{count} mismatches\n{verdict.report}" if count and verdict.judged else "",
                   skipped=skipped) for name, count in (counts or {top: 0}).items()])
 

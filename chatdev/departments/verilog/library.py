@@ -1,164 +1,180 @@
-"""Verilog's tools as functions of files, for programs and for the command line: no model, and no run of a company.
+"""Modules in files are checked, linted, simulated, judged, traced, drawn and compared, without any model: what programs
+call, and what `chatdev verilog` stands on.
 
-    design = Dut.read("pwm.v", bench="pwm_tb.v", reference="pwm_ref.v")
-    for message in design.lint():
-        print(message.file, message.line, message.text)
-    verdict = design.judge()
-    if not verdict.passed:
-        print(design.trace().report)
-        design.draw("pwm.svg")
+Files are paths, lists (`rtl.f`), and options as simulators have them (`+define+W=4`, `-y DIR`). Every call raises
+ConfigError for files that do not go together, a bench that does not accept its own reference, and other wrong input,
+and SandboxError where nothing may be run.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
+from chatdev.cli.mcp.served import Served
+from chatdev.cli.shared_options import write_file
+from chatdev.departments.verilog import equivalence, mismatch
+from chatdev.departments.verilog import judge as judging
+from chatdev.departments.verilog.answer import lint as look_through
+from chatdev.departments.verilog.answer import undriven_signals
+from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.design_files import DesignFiles, read_design_files
+from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import ANSWER
+from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.errors import ConfigError, ToolError
+from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 
-if TYPE_CHECKING:
-    from chatdev.departments.verilog.compilation import Message
-    from chatdev.tools.base import ToolContext, Verdict
-
+PICTURES = (".svg", ".vcd")
+"""What `draw` writes, by the ending of its file."""
 _INPUT = re.compile(r"--input (\w+)=")  # what a run calls an option
 _PLACE = re.compile(r"(?:given/)?(?P<file>[^:\s]+):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 
+OnePath = str | os.PathLike[str]
+Files = OnePath | Sequence[OnePath]
+
 
 @dataclass(frozen=True, slots=True)
-class Dut:
-    """A design under test: a module with the files that it needs. With a bench what is found can be judged, with a
-    reference more of it."""
+class FileVerdict(Verdict):
+    """A verdict on files, which prints as its report."""
 
-    files: DesignFiles
+    def __str__(self) -> str:
+        return self.report
 
-    @classmethod
-    def read(cls, *files: str | Path, bench: str | Path | None = None, reference: str | Path | None = None,
-             top: str | None = None, lists: Sequence[str | Path] = (), simulator: str = "icarus",
-             use_environment: bool = False) -> Dut:
-        """The design in these files and options (`+define+W=4`, `+incdir+rtl`) and in lists (`-f`); `simulator` is
-        `icarus` or `verilator`. `top` is the module that is looked at; by default the one that the bench tests, else
-        that of the first file which no other one uses. Raises ConfigError, which names the file, and what to give
-        instead."""
-        return cls(read_design_files([str(one) for one in files], [Path(one) for one in lists], top,
-                                     Path(bench) if bench else None, Path(reference) if reference else None, simulator,
-                                     use_environment))
 
-    def check(self) -> list[Message]:
-        """What is wrong when the module is compiled alone, at its files and lines; warnings among it."""
-        from chatdev.departments.verilog.simulation import examine
-        from chatdev.tools.base import throwaway_copy
+@dataclass(frozen=True, slots=True)
+class FileMessage(Message):
+    """A message with its file, which prints as `file:line: error: …`."""
 
-        with self._context(looks_at_bench=False) as context, throwaway_copy(context.scratch, {}) as folder:
-            found = examine(self.files.answer, context.sandbox, folder, self.files.target)
-        return [self._at_its_file(one) for one in dict.fromkeys(found.messages)]
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.severity}: {self.text}" if self.line else \
+            f"{self.file}: {self.severity}: {self.text}"
 
-    def lint(self, *, strict: bool = False) -> list[Message]:
-        """`check`, and what compiles and is most often a mistake, of all files; `strict`: also matters of style."""
-        from chatdev.departments.verilog.answer import lint, undriven_signals
 
-        found = self.check()
-        if not any(one.severity == "error" for one in found):
-            text, target = self.files.answer, self.files.target
-            more = map(self._at_its_file, (*lint(text, target, "strict" if strict else "usual", everywhere=True),
-                                           *undriven_signals(text, target, everywhere=True)))
-            found += [one for one in more if one not in found]
-        return found
+def check(files: Files, *, top: str | None = None, simulator: str = "icarus") -> list[FileMessage]:
+    """What the simulator says of the module alone; without errors it compiles."""
+    return messages_of(_read(files, top=top, simulator=simulator))
 
-    def simulate(self) -> Verdict:
-        """What the bench reports of each output. Raises ConfigError for a bench that cannot be used; so do all others
-        that run it."""
-        from chatdev.departments.verilog.judge import simulate
 
-        return self._ask(simulate)
+def lint(files: Files, *, top: str | None = None, simulator: str = "icarus", strict: bool = False
+         ) -> list[FileMessage]:
+    """The same with what compiles and is most often a mistake: latches, loops, signals that nothing drives, races; of
+    all files. `strict`: also what is a matter of style."""
+    return messages_of(_read(files, top=top, simulator=simulator), lints="strict" if strict else "usual")
 
-    def judge(self) -> Verdict:
-        """The same, and the comparison with the reference's own run: other samples, other random inputs, outputs that
-        the bench does not look at."""
-        from chatdev.departments.verilog.judge import judge
 
-        return self._ask(judge)
+def simulate(files: Files, bench: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+             simulator: str = "icarus") -> FileVerdict:
+    """What the bench reports of each output."""
+    return verdict_of(_read(files, bench, reference, top, simulator), judging.simulate)
 
-    def trace(self, levels: int = 3, outputs: Sequence[str] = ()) -> Verdict:
-        """The lines that gave a wrong output its value, `levels` back, and the signals before the first mismatch, in
-        the report."""
-        from chatdev.departments.verilog.mismatch import trace
 
-        return self._ask(trace, levels=levels, **({"outputs": [*outputs]} if outputs else {}))
+def judge(files: Files, bench: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+          simulator: str = "icarus") -> FileVerdict:
+    """Whether the module is right: the bench's word, and with a reference its own run as well."""
+    return verdict_of(_read(files, bench, reference, top, simulator), judging.judge)
 
-    def equivalent(self) -> Verdict:
-        """Whether the module does what the reference does for all inputs (Yosys)."""
-        from chatdev.departments.verilog.equivalence import equivalent
 
-        return self._ask(equivalent)
+def trace(files: Files, bench: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+          simulator: str = "icarus", levels: int = 3, outputs: Sequence[str] | None = None) -> FileVerdict:
+    """The lines that gave a wrong output its value; `evidence["lines"]` has their numbers. Raises ToolError where none
+    of the `outputs` is wrong."""
+    return verdict_of(_read(files, bench, reference, top, simulator), mismatch.trace, levels=levels,
+                      outputs=None if outputs is None else list(outputs))
 
-    def draw(self, file: str | Path) -> bool:
-        """Write a picture (SVG) of the ports as the bench moves them; whether there was anything to draw."""
-        from chatdev.departments.verilog.mismatch import draw
 
-        with self._context() as context:
-            for name in draw.call(context, {})["pictures"].values():
-                shutil.copyfile(context.run_folder / name, file)
-                return True
-        return False
+def equivalent(files: Files, reference: OnePath, *, top: str | None = None) -> FileVerdict:
+    """Whether Yosys proves that the module does what the reference does for all inputs; not `judged` where it cannot
+    tell."""
+    return verdict_of(_read(files, None, reference, top, "icarus"), equivalence.equivalent)
 
-    def record(self, file: str | Path) -> Path | None:
-        """Write all signals as the bench moves them (VCD); beside it what opens them in GTKWave or Surfer, whose path
-        it is. None where nothing was recorded."""
-        from chatdev.departments.verilog.answer import read_answer
-        from chatdev.departments.verilog.bench import HiddenBench
-        from chatdev.departments.verilog.simulation import simulate_answer
-        from chatdev.departments.verilog.waveform.waves import Waves
-        from chatdev.tools.base import throwaway_copy
 
-        out = Path(file)
-        with self._context() as context, throwaway_copy(context.scratch, {}) as folder:
-            bench = HiddenBench.of(context.inputs)
-            assert bench is not None
-            result = simulate_answer(read_answer(context.software).text, bench, context.sandbox, folder, dump=True)
-            if result.waves is None:
-                return None
-            shutil.copyfile(result.waves, out)
-            names = sorted(name for name in Waves.open(result.waves).signals
-                           if name.startswith(f"{bench.layout.scope}."))
-        listed = out.with_suffix(".gtkw")
-        listed.write_text("\n".join((f'[dumpfile] "{out.name}"', "[timestart] 0", *names, "")), encoding="utf-8")
-        return listed
+def draw(files: Files, bench: OnePath, out: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+         simulator: str = "icarus", signals: Sequence[str] = ()) -> list[Path]:
+    """The files that were written: a picture (`.svg`) of the ports and of inner `signals`, by default those behind the
+    first mismatch; or the waveform (`.vcd`) with what GTKWave and Surfer read to show them. None where nothing was
+    recorded."""
+    return draw_to(_read(files, bench, reference, top, simulator), Path(out), signals)
 
-    def _ask(self, tool: Any, **given: Any) -> Verdict:
-        with self._context(looks_at_bench="bench" in self.files.inputs) as context:
-            found: Verdict = tool.call(context, given)
-        return replace(found, report=found.report.replace(ANSWER, self.files.file.name))
 
-    @contextmanager
-    def _context(self, *, looks_at_bench: bool = True) -> Iterator[ToolContext]:
-        """What the tools of a run are given. A bench, reference or simulator that cannot be used is wrong input."""
-        from chatdev.cli.mcp.served import Served
-        from chatdev.departments.verilog.judge import check_bench
-        from chatdev.tools.base import ToolContext
+def _read(files: Files, bench: OnePath | None = None, reference: OnePath | None = None, top: str | None = None,
+          simulator: str = "icarus") -> DesignFiles:
+    words = [os.fspath(one) for one in ([files] if isinstance(files, str | os.PathLike) else files)]
+    lists = [Path(one) for one in words if one.endswith(".f")]
+    return read_design_files([one for one in words if not one.endswith(".f")], lists, top,
+                             Path(bench) if bench else None, Path(reference) if reference else None, simulator)
 
-        with Served([]).open_sandbox() as (sandbox, folder):
-            scratch = folder / "scratch"
-            scratch.mkdir()
-            context = ToolContext(self.files.software, {}, self.files.inputs, sandbox=sandbox, run_folder=folder,
-                                  scratch=scratch)
-            if looks_at_bench:
-                try:
-                    check_bench.call(context, {})
-                except ToolError as error:
-                    raise ConfigError(_INPUT.sub(r"--\1 ", str(error))) from None
-            yield context
 
-    def _at_its_file(self, one: Message) -> Message:
-        """The message with the file of the user's that it speaks of, which some name in their text alone."""
-        named = _PLACE.match(one.text) if not one.line else None
-        if named and named["file"] in self.files.files:
-            one = replace(one, file=named["file"], line=int(named["line"]), text=named["text"])
-        text = one.text.replace(ANSWER, self.files.file.name)
-        return replace(one, file=str(self.files.file_of(one.file)), text=text)
+# The same of a design that was read.
+
+
+def messages_of(design: DesignFiles, *, lints: Literal["", "usual", "strict"] = "") -> list[FileMessage]:
+    """What is said of the module alone, each thing once, at the place in the user's file."""
+    with _open_context(design, looks_at_bench=False) as context, throwaway_copy(context.scratch, {}) as folder:
+        found = list(examine(design.answer, context.sandbox, folder, design.target).messages)
+    if lints and not any(one.severity == "error" for one in found):
+        found += [*look_through(design.answer, design.target, lints, everywhere=True),
+                  *undriven_signals(design.answer, design.target, everywhere=True)]
+    return [_at_its_file(one, design) for one in dict.fromkeys(found)]
+
+
+def _at_its_file(one: Message, design: DesignFiles) -> FileMessage:
+    """The message with the file of the user's that it speaks of, which some name in their text alone."""
+    named = _PLACE.match(one.text) if not one.line else None
+    if named and named["file"] in design.files:
+        return FileMessage(named["text"], str(design.file_of(named["file"])), int(named["line"]), one.severity)
+    text = one.text.replace(ANSWER, design.file.name)
+    return FileMessage(text, str(design.file_of(one.file)), one.line, one.severity)
+
+
+def verdict_of(design: DesignFiles, tool: Any, **given: Any) -> FileVerdict:
+    """What a tool of the department says, in the names of the user's files."""
+    with _open_context(design, looks_at_bench="bench" in design.inputs) as context:
+        found: Verdict = tool.call(context, {name: value for name, value in given.items() if value is not None})
+    return FileVerdict(found.passed, found.report.replace(ANSWER, design.file.name), found.score, found.evidence,
+                       found.judged, found.examples)
+
+
+def draw_to(design: DesignFiles, out: Path, signals: Sequence[str] = ()) -> list[Path]:
+    """As `draw`."""
+    if out.suffix.lower() not in PICTURES:
+        raise ConfigError(f"--out: {out} is neither a .vcd nor a .svg file; give it one of these endings")
+    with _open_context(design) as context, mismatch.record_simulation(context) as recorded:
+        if recorded is None:
+            return []
+        try:
+            names = recorded.names_to_draw(signals)
+            recorded.waveform.waves.require(names)
+        except WaveformError as error:
+            raise ConfigError(f"--signals: {error}") from None
+        if out.suffix.lower() == ".svg":
+            if not names:
+                return []
+            write_file(out, recorded.draw(names)[1])
+            return [out]
+        shutil.copyfile(recorded.dump, out)
+        beside = {out.with_suffix(ending): text for ending, text in recorded.viewer_files(out.name, names).items()}
+        for file, text in beside.items():
+            write_file(file, text)
+        return [out, *beside]
+
+
+@contextmanager
+def _open_context(design: DesignFiles, *, looks_at_bench: bool = True) -> Iterator[ToolContext]:
+    """What the tools of a run are given. A bench, reference or simulator that cannot be used is wrong input."""
+    with Served([]).open_sandbox() as (sandbox, folder):
+        scratch = folder / "scratch"
+        scratch.mkdir()
+        context = ToolContext(design.software, {}, design.inputs, sandbox=sandbox, run_folder=folder, scratch=scratch)
+        if looks_at_bench:
+            try:
+                judging.check_bench.call(context, {})
+            except ToolError as error:
+                raise ConfigError(_INPUT.sub(r"--\1 ", str(error))) from None
+        yield context

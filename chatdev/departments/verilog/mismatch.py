@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,8 +31,10 @@ from chatdev.departments.verilog.target import Target
 from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
 from chatdev.departments.verilog.tracing.trace import Past, SignalReport, Watch
 from chatdev.departments.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
-from chatdev.departments.verilog.waveform.picture import draw_diagram, render_table
+from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, render_table, viewer_files
+from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
+from chatdev.errors import ToolError
 from chatdev.tools.base import ToolArgumentsError, ToolContext, Verdict, throwaway_copy, tool
 from chatdev.workspace.file_tree import write_file
 
@@ -48,13 +52,14 @@ _SECONDS = {unit: Fraction(1, 1000 ** power) for power, unit in enumerate(["s", 
 class WrongOutput:
     """An output's first mismatch. `time` is in units of the bench; the bench saw what held just before `sampled`, in
     units of the waveform; `parts` are the wrong bits there, of the outputs that are wrong first, as far as the waveform
-    holds both sides."""
+    holds both sides. It may differ `since` a time before, which the bench does not mind by itself."""
 
     output: str
     count: int
     time: int
     sampled: int
     parts: tuple[Part, ...]
+    since: int | None = None
 
 
 def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench,
@@ -86,10 +91,33 @@ def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int
     first = found.likely_first if minded is None else found.begun_at(minded)
     if first is None:
         return
-    begin = [WrongOutput(output, 1, first.time, first.time + 1, ()) for output in first.outputs]
+    begin = [WrongOutput(output, 1, first.time, first.time + 1, (),
+                         since if (since := found.lasting.get(output, first.time)) < first.time else None)
+             for output in first.outputs]
     yield from _find_wrong_bits(begin, waves, root)
     yield from (WrongOutput(output, 1, start, start + 1, ()) for output, start in found.lasting.items()
                 if output not in first.outputs)
+
+
+def scope_with(waves: Waves, ports: Mapping[str, int]) -> str:
+    """The first scope that has all these ports, in their widths. Raises WaveformError where none has."""
+    scopes = dict.fromkeys(name.rpartition(".")[0] for name in waves.signals)
+    for scope in scopes:
+        found = (waves.signals.get(f"{scope}.{port}") for port in ports)
+        if all(signal and signal.width == width for signal, width in zip(found, ports.values(), strict=True)):
+            return scope
+    raise WaveformError(f"{waves.path.name}: no scope has the ports {', '.join(ports)} in their widths; name that of "
+                        f"the module, one of {', '.join([*scopes][:8])}")
+
+
+def first_difference(waves: Waves, scope: str) -> int:
+    """The time just after the likeliest first difference between `NAME_ref` and `NAME_dut` in the bench that the scope
+    is in. Raises WaveformError where there is none."""
+    found = SeenDifferences.find(waves, scope.partition(".")[0]).likely_first
+    if found is None:
+        raise WaveformError(f"{waves.path.name}: no NAME_ref in {scope.partition('.')[0]} differs from its NAME_dut; "
+                            "give the time of the mismatch")
+    return found.time + 1
 
 
 def _find_wrong_bits(some: Sequence[WrongOutput], waves: Waves, root: str) -> list[WrongOutput]:
@@ -119,6 +147,14 @@ def _unit_factor(bench: str, waves: Waves) -> Fraction:
     return unit / precision if unit and precision else Fraction(1)
 
 
+def _unit_of(bench: str, waves: Waves) -> TimeUnit:
+    """The unit in which the bench tells times, or else that of the waveform."""
+    named, factor = _TIMESCALE.search(bench), _unit_factor(bench, waves)
+    if named is None or factor.denominator > 1:
+        return TimeUnit(waves.timescale)
+    return TimeUnit(re.sub(r"\A1(?=\D)|\s", "", named["unit"]), int(factor))
+
+
 def _seconds(text: str) -> Fraction | None:
     found = _TIME.search(text)
     return int(found["count"]) * _SECONDS[found["unit"]] if found else None
@@ -130,9 +166,11 @@ _DEEPEST = 12  # levels
 _LONGEST = 6000  # characters of a report
 _MISFITS, _BESIDE = 6, 4  # widths that may be wrong, and other lines that write a signal, of which it tells
 _CUT = "(the rest is left out, as this report has an end)"
-_COLUMNS, _ROWS = 14, 16  # of the table
+_COLUMNS, _ROWS = 14, (16, 8, 4)  # of the table; fewer rows where signals of the trace would be left out
 _BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
-_MOST_DRAWN = 12  # inputs, and outputs
+_MOST_DRAWN = 12  # inputs, inner signals, and outputs
+_DRAWN_LEVELS = 3  # of the trace whose signals are drawn
+_MOST_KEPT = 16 << 20  # bytes of a waveform in a run's folder
 
 
 @tool(reads=("software",))
@@ -170,28 +208,105 @@ def explain_result(answer: Answer, bench: HiddenBench, result: SimulationResult,
 
 @tool(reads=("software",))
 def draw(context: ToolContext) -> dict[str, Any]:
-    """Draw how the inputs and outputs of the Verilog module `TopModule` change in the test bench, with reference and
-    answer of each output next to each other and mismatches marked.
+    """Draw how the inputs and outputs of the Verilog module `TopModule` change in the test bench, and the signals
+    behind the first mismatch, with reference and answer of each output next to each other and mismatches marked.
 
     The picture is a file of the run folder, and stands in its report; there is none without a bench, and for a module
-    that cannot be simulated.
+    that cannot be simulated. Beside it lies the waveform, unless it is too large, with what GTKWave and Surfer read to
+    show the same signals.
     """
+    with record_simulation(context) as recorded:
+        if recorded is None or not recorded.has_verdict:
+            return {"pictures": {}}
+        stem = f"waves-{hashlib.sha256(recorded.answer.text.encode()).hexdigest()[:8]}"
+        names = recorded.names_to_draw()
+        title, picture = recorded.draw(names)
+        write_file(context.run_folder, f"{stem}.svg", picture.encode())
+        if recorded.dump.stat().st_size <= _MOST_KEPT:
+            write_file(context.run_folder, f"{stem}.vcd", recorded.dump.read_bytes())
+            for ending, text in recorded.viewer_files(f"{stem}.vcd", names).items():
+                write_file(context.run_folder, f"{stem}{ending}", text.encode())
+    return {"pictures": {title: f"{stem}.svg"}}
+
+
+@contextmanager
+def record_simulation(context: ToolContext) -> Iterator[RecordedSimulation | None]:
+    """Run the bench, and record it; None without a bench or an answer, or where there is no waveform."""
     bench = HiddenBench.of(context.inputs)
     try:
         answer = read_answer(context.software)
     except NoAnswer:
-        return {"pictures": {}}
+        bench = None
     if bench is None:
-        return {"pictures": {}}
+        yield None
+        return
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
-        waveform = _Waveform.of(result, bench, answer, find_minded(result, answer, bench, context.sandbox, folder))
-        if waveform is None:
-            return {"pictures": {}}
-        title, picture = _draw_waves(answer, waveform)
-    name = f"waves-{hashlib.sha256(answer.text.encode()).hexdigest()[:8]}.svg"
-    write_file(context.run_folder, name, picture.encode())
-    return {"pictures": {title: name}}
+        has_verdict, result = result.report is not None, replace(result, report=result.report or BenchReport())
+        minded = find_minded(result, answer, bench, context.sandbox, folder) if has_verdict else None
+        waveform = _Waveform.of(result, bench, answer, minded)
+        yield RecordedSimulation(answer, waveform, has_verdict) if waveform else None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSimulation:
+    """An answer in its bench, as it was recorded; `has_verdict` says that the bench came to one."""
+
+    answer: Answer
+    waveform: _Waveform
+    has_verdict: bool
+
+    @property
+    def dump(self) -> Path:
+        """The waveform, which is there as long as `record_simulation`."""
+        return self.waveform.waves.path
+
+    def draw(self, names: Sequence[str]) -> tuple[str, str]:
+        """The title and SVG of a picture of these signals. Raises WaveformError for one that was not recorded."""
+        waveform, wrong, unit = self.waveform, self.waveform.wrong, self.waveform.unit
+        start, end = _window([*names], waveform.waves, wrong[0].sampled if wrong else None)
+        times = [waveform.began(one) for one in wrong]
+        title = f"Waveforms up to the first mismatch, at {unit.text(times[0])} {unit.name}" if wrong else "Waveforms"
+        return title, draw_diagram(waveform.waves, names, times, start=start, end=end, unit=unit)
+
+    def viewer_files(self, dump: str, names: Sequence[str]) -> dict[str, str]:
+        """What viewers read to show these signals in the file `dump`, by the endings of the files; where nothing is
+        wrong, with all others of the answer behind them."""
+        waves, wrong = self.waveform.waves, self.waveform.wrong
+        if wrong:
+            return viewer_files(waves, dump, names, self.waveform.began(wrong[0]))
+        others = sorted(name for name in waves.signals if name.startswith(f"{self.waveform.layout.scope}."))
+        return viewer_files(waves, dump, [*dict.fromkeys((*names, *others))], None)
+
+    def names_to_draw(self, signals: Sequence[str] = ()) -> list[str]:
+        """The full names of inputs, of these inner signals, by default those of the trace, and of both sides of each
+        output, the wrong ones first."""
+        waveform, design = self.waveform, self._design
+        inputs, others = (design.input_names, design.output_names) if design else ([], [])
+        outputs = [*dict.fromkeys((*(one.output for one in waveform.wrong), *waveform.report.outputs, *others))]
+        sides = chain.from_iterable(_sides(name, waveform) for name in outputs[:_MOST_DRAWN])
+        inner = [waveform.full_name(one) for one in signals] if signals or not design else self._traced_names(design)
+        return [*dict.fromkeys((*waveform.known_names(inputs)[:_MOST_DRAWN], *inner, *sides))]
+
+    @property
+    def _design(self) -> DesignFacts | None:
+        """None of a source that cannot be read."""
+        try:
+            return read_design(self.answer.text, self.waveform.target)
+        except DesignError:
+            return None
+
+    def _traced_names(self, design: DesignFacts) -> list[str]:
+        """The full names of the inner signals behind the first mismatch."""
+        waveform = self.waveform.with_suspects(design.output_names)
+        if not waveform.wrong:
+            return []
+        try:
+            traced = _find_trace(self.answer, waveform, design, _DRAWN_LEVELS).signals
+        except (DesignError, ToolError):
+            return []
+        ports = {port.name for port in design.ports}
+        return waveform.known_names(one for one in traced if one not in ports)[:_MOST_DRAWN]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +320,7 @@ class _Waveform:
     layout: BenchLayout
     target: Target
     wrong: tuple[WrongOutput, ...]
+    unit: TimeUnit
     is_guess: bool = False
 
     @classmethod
@@ -215,7 +331,8 @@ class _Waveform:
             return None
         waves = Waves.open(result.waves)
         target = add_parameters(bench, answer.text)
-        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench, minded))
+        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench, minded),
+                   _unit_of(bench.text, waves))
 
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
@@ -236,6 +353,15 @@ class _Waveform:
                                      f"those that have one: {', '.join(one.output for one in self.wrong)}")
         return replace(self, wrong=wrong)
 
+    def began(self, one: WrongOutput) -> int:
+        """When an output was wrong first, in units of the waveform: when the bench saw it, or else when it changed."""
+        return one.sampled if one.output in self.report.outputs else one.time
+
+    def full_name(self, signal: str) -> str:
+        """The full name of a signal of the module, or of the bench."""
+        inner = f"{self.layout.scope}.{signal}"
+        return signal if signal in self.waves.signals and inner not in self.waves.signals else inner
+
     def known_names(self, signals: Iterable[str]) -> list[str]:
         """The full names of the answer's signals that were recorded, each once."""
         names = dict.fromkeys(f"{self.layout.scope}.{signal}" for signal in signals)
@@ -249,7 +375,7 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     trace, problem = None, ""
     try:
         design = read_design(answer.text, waveform.target)
-        waveform = waveform.with_suspects([port.name for port in design.ports if port.direction != "in"])
+        waveform = waveform.with_suspects(design.output_names)
         if waveform.wrong:
             waveform = waveform.restrict_to(outputs)
             trace = _find_trace(answer, waveform, design, levels)
@@ -261,7 +387,7 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     text = _fitting_report(
         trace, report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
         source=waveform.target.number_lines(answer.text), is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels,
-        table=_table(trace, focus, waveform))
+        table=partial(_table, trace, focus, waveform))
     last = len(answer.text.splitlines())
     lines = [line for line in trace.lines if line <= last] if trace else []
     evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
@@ -288,21 +414,34 @@ def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict
               "wait_lines": divide(signal.wait_lines)} for signal in level] for level in levels]
 
 
-def _fitting_report(trace: TraceFindings | None, **facts: Any) -> str:
-    """The report with as many signals of the trace as fit, the nearest to the output first."""
+def _fitting_report(trace: TraceFindings | None, table: Callable[[int], str], **facts: Any) -> str:
+    """The report with as many signals of the trace as fit, the nearest to the output first, and as many rows of the
+    table as leave room for them."""
     if trace is None:
-        return render_report("trace", **facts)
+        return render_report("trace", table=table(_ROWS[0]), **facts)
     facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits[:_MISFITS],
               "more_misfits": len(trace.misfits) - _MISFITS, "beside": trace.beside[:_BESIDE], "shared": trace.shared}
-    every = sum(map(len, trace.levels))
-    fitting, too_many = 0, every + 1
+    every, fitting = sum(map(len, trace.levels)), 0
+    for rows in _ROWS:
+        facts["table"] = table(rows)
+        fitting = _count_fitting(trace, every, facts)
+        if fitting == every:
+            break
+    return _cut_lines(_render_levels(trace, max(1, fitting), facts))
+
+
+def _count_fitting(trace: TraceFindings, every: int, facts: Mapping[str, Any]) -> int:
+    """How many of all the signals fit, found by halves."""
+    if len(_render_levels(trace, every, facts)) <= _LONGEST:
+        return every
+    fitting, too_many = 0, every
     while too_many - fitting > 1:
         count = (fitting + too_many) // 2
         if len(_render_levels(trace, count, facts)) <= _LONGEST:
             fitting = count
         else:
             too_many = count
-    return _cut_lines(_render_levels(trace, max(1, fitting), facts))
+    return fitting
 
 
 def _cut_lines(report: str) -> str:
@@ -316,11 +455,18 @@ def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -
     """The report with the first `count` signals of the levels."""
     ends = list(accumulate(map(len, trace.levels)))
     levels = [level[:max(0, count - end + len(level))] for level, end in zip(trace.levels, ends, strict=True)]
-    told = {line for level in levels for signal in level for cause in signal.causes for line in cause.lines}
-    told.update(trace.shared, *(signal.wait_lines for level in levels for signal in level))
-    told.update(*(numbers for _, numbers in facts["beside"]))
+    told = _lines_of(levels).union(trace.shared, *(numbers for _, numbers in facts["beside"]))
+    unseen = _lines_of(trace.levels) - told
     return render_report("trace", levels=_with_lines_once(levels), left_out=max(0, (ends[-1] if ends else 0) - count),
-                         elsewhere=_join_ranges(sorted({*trace.cone} - told), facts["source"]), **facts)
+                         unseen=_join_ranges(sorted(unseen), facts["source"]),
+                         elsewhere=_join_ranges(sorted({*trace.cone} - told - unseen), facts["source"]), **facts)
+
+
+def _lines_of(levels: Iterable[Sequence[SignalReport]]) -> set[int]:
+    """All lines that signals of these levels show."""
+    signals = [signal for level in levels for signal in level]
+    return set[int]().union(*(signal.wait_lines for signal in signals),
+                            *(cause.lines for signal in signals for cause in signal.causes))
 
 
 def _join_ranges(numbers: Sequence[int], source: Sequence[tuple[str, str]]) -> list[str]:
@@ -353,39 +499,17 @@ def _focus(trace: TraceFindings | None, waveform: _Waveform) -> WrongOutput:
     return next(one for one in waveform.wrong if one.output == trace.output)
 
 
-def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform) -> str:
+def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform, rows: int) -> str:
     """The rows before the mismatch: the signals of the trace, then both sides of the output."""
     names = waveform.known_names(trace.signals if trace else ())[:_COLUMNS]
     return render_table(waveform.waves, [*names, *_sides(focus.output, waveform)], focus.sampled,
-                        count=_ROWS)
+                        count=rows)
 
 
 def _sides(output: str, waveform: _Waveform) -> list[str]:
     """The columns of an output: reference and answer, or the answer's alone."""
     return (output_columns(output, waveform.waves, waveform.layout.root)
             or waveform.known_names([output]))
-
-
-def _draw_waves(answer: Answer, waveform: _Waveform) -> tuple[str, str]:
-    """The picture's title and SVG."""
-    waves, wrong = waveform.waves, waveform.wrong
-    inputs, others = _names_of_ports(answer, waveform.target)
-    outputs = list(dict.fromkeys((*(one.output for one in wrong), *waveform.report.outputs, *others)))
-    sides = [side for name in outputs[:_MOST_DRAWN] for side in _sides(name, waveform)]
-    names = [*waveform.known_names(inputs)[:_MOST_DRAWN], *sides]
-    start, end = _window(names, waves, wrong[0].sampled if wrong else None)
-    title = f"Waveforms up to the first mismatch, at {wrong[0].time}" if wrong else "Waveforms"
-    return title, draw_diagram(waves, names, [one.sampled for one in wrong], start=start, end=end)
-
-
-def _names_of_ports(answer: Answer, target: Target) -> tuple[list[str], list[str]]:
-    """Inputs, and outputs; none of a source that cannot be read."""
-    try:
-        ports = read_design(answer.text, target).ports
-    except DesignError:
-        return [], []
-    return ([port.name for port in ports if port.direction == "in"],
-            [port.name for port in ports if port.direction != "in"])
 
 
 def _window(names: list[str], waves: Waves, mismatch: int | None) -> tuple[int, int]:

@@ -80,7 +80,21 @@ def test_a_report_shows_each_line_once_and_has_an_end(desk: Desk) -> None:
     deep = WRONG.replace("assign w = a | b;", f"wire w20;\n{wires}  assign w20 = a | b, w = w0;")
     report = desk.use("trace", deep, outputs=["w"], levels=12).report
     assert len(report) <= 6000
-    assert re.search(r"\d further signals are left out, as this report has an end", report)
+    assert re.search(r"\d further signals are left out, as this report has an end; what is to be seen there stands in "
+                     r"lines? \d+(–\d+)?", report)
+
+
+def test_rows_of_the_table_make_room_for_lines(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = WRONG.replace("assign w = a | b;", """reg [5:0] n = 0;
+  always @(posedge clk) n <= n + 1;
+  assign w = n[5] | b;""")
+    whole = desk.use("trace", counter, outputs=["w"]).report
+    monkeypatch.setattr(mismatch, "_LONGEST", len(whole) - 10)
+    monkeypatch.setattr(mismatch, "_ROWS", (16, 1))
+    shorter = desk.use("trace", counter, outputs=["w"]).report
+    assert len(shorter) <= len(whole) - 10
+    assert "left out" not in shorter
+    assert re.findall(r"^ +\d+ \| .*", shorter, re.MULTILINE) == re.findall(r"^ +\d+ \| .*", whole, re.MULTILINE)
 
 
 NARROWER = "".join(f"wire [{n + 2}:0] v{n} = v{n + 1};\n" for n in reversed(range(120))).replace("= v120", "= {122{a}}")

@@ -41,6 +41,15 @@ class DesignFacts:
         """All bits of a signal; raises ToolError for one that is not there."""
         return whole_part(signal, self.widths, self.ports)
 
+    @property
+    def input_names(self) -> list[str]:
+        return [port.name for port in self.ports if port.direction == "in"]
+
+    @property
+    def output_names(self) -> list[str]:
+        """Those that are both ways, too."""
+        return [port.name for port in self.ports if port.direction != "in"]
+
 
 @isolate(DesignError, MissingProgram)
 def read_design(text: str, target: Target = USUAL) -> DesignFacts:

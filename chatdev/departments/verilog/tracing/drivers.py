@@ -306,6 +306,11 @@ class _PastRun:
         return [one for one in self.results if isinstance(one, ExecutedAssignment)]
 
     @property
+    def is_certain(self) -> bool:
+        """Whether all that was executed surely was."""
+        return all(one.certain for one in self.executed_assignments)
+
+    @property
     def may_write(self) -> bool:
         """Whether anything was executed, in one reading at least."""
         return bool(self.executed_assignments) or (self.other is not None and self.other.may_write)
@@ -377,7 +382,7 @@ class Drivers:
                 left = self._add_readings(process, run, left)
             if not left or self._is_written(process, run.executed_assignments):
                 return 0, True
-            if not all(one.certain for one in run.executed_assignments):
+            if not run.is_certain:
                 return left, False
         if number == 0 and history.complete:
             self._level.waits.append(Wait(self._watch, (), process.triggers, time))

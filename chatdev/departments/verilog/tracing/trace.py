@@ -113,6 +113,22 @@ class Trace:
         found = {self.design.declared[signal] for signal in self.doubtful_signals(levels)}
         return tuple(sorted(found.union(*(level.lines(self.design) for level in self.levels[:levels]))))
 
+    def __str__(self) -> str:
+        """For people: by level the signals, each with the lines that drive it."""
+        return "\n".join(f"Level {number}:\n" + "\n".join(self._text_of(level)) for number, level
+                         in enumerate(self.levels, start=1) if level.steps or level.waits)
+
+    def _text_of(self, level: Level) -> Iterator[str]:
+        """The lines of a level as text."""
+        source = self.design.text.splitlines()
+        for watch in level.watched:
+            lines = sorted(Level([], [one for one in level.steps if one.of == watch],
+                                 [one for one in level.waits if one.of == watch]).lines(self.design))
+            if lines:
+                when = f", just before {watch.time}" if watch.time is not None else ""
+                yield f"- {self.design.names.text_of(watch.part)}{when}"
+                yield from (f"{number:6} | {source[number - 1]}" for number in lines if number <= len(source))
+
     def doubtful_signals(self, levels: int | None = None) -> tuple[str, ...]:
         """The signals whose width may be wrong: outputs of several bits, and what does not fit where it is used."""
         outputs = {port.name for port in self.design.ports if port.width > 1}

@@ -192,7 +192,8 @@ def _header(timescale: str, widths: dict[str, int]) -> Iterator[str]:
     for number, (name, width) in enumerate(widths.items()):
         *scopes, last = name.split(".")
         yield from (f"$scope module {scope} $end\n" for scope in scopes)
-        yield f"$var wire {width} {_code(number)} {last} [{width - 1}:0] $end\n"
+        bits = f" [{width - 1}:0]" if width > 1 else ""
+        yield f"$var wire {width} {_code(number)} {last}{bits} $end\n"
         yield "$upscope $end\n" * len(scopes)
     yield "$enddefinitions $end\n"
 

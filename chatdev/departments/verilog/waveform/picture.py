@@ -62,29 +62,54 @@ class Band:
     shades: Sequence[tuple[float, float]]
 
 
-def draw_diagram(waves: Waves, signals: Sequence[str], mismatch_times: Iterable[int], *, start: int, end: int) -> str:
+@dataclass(frozen=True, slots=True)
+class TimeUnit:
+    """In which times are told: `name` (`ns`), and how many units of the waveform one is."""
+
+    name: str
+    size: int = 1
+
+    def text(self, time: int) -> str:
+        """A time of the waveform: `12.5`."""
+        whole, rest = divmod(time, self.size)
+        return f"{whole}.{rest * 1000 // self.size:03}".rstrip("0").rstrip(".") if rest else str(whole)
+
+
+def draw_diagram(waves: Waves, signals: Sequence[str], mismatch_times: Iterable[int], *, start: int, end: int,
+                 unit: TimeUnit | None = None) -> str:
     """The signals (full names) from `start` to `end` as an SVG 1000 pixels wide, in the colours of light or dark pages.
 
-    `q_ref` and `q_dut` are drawn below each other and shaded where they differ; `mismatch_times`, in units of the
-    waveform, are marked. Raises WaveformError.
+    `q_ref` and `q_dut` are drawn below each other and shaded where they differ; `mismatch_times` are marked. Times are
+    given in units of the waveform, and told in the `unit`. Raises WaveformError.
     """
     if not signals or not 0 <= start < end:
         raise WaveformError(f"a diagram of {len(signals)} signals from {start} to {end} shows nothing; "
                             "name signals, and a start of at least 0 that is before the end")
-    names = pair_columns(signals)
+    unit, names = _fitting_unit(waves, unit, end - start), pair_columns(signals)
     found, scale = read_spans(waves, names, start, end), Scale(start, end, LEFT, WIDTH - RIGHT)
-    rows, bands = _place_lanes(names, found, scale)
+    rows, bands = _place_lanes(names, found, scale, unit)
     marks = _drop_close_marks((scale.x(time), time) for time in sorted(mismatch_times) if start <= time <= end)
     return _template().render(
         width=WIDTH, left=LEFT, top=TOP, lane=LANE, height=rows[-1].y + LANE + BOTTOM,
-        bottom=rows[-1].y + LANE, rows=rows, bands=bands, unit=waves.timescale, start=start, end=end, marks=marks,
-        ticks=[(scale.x(time), time) for time in _ticks(start, end)], guides=_guides(rows, found, scale),
-        unknown=any(row.lane.hatched or any(box.unknown for box in row.lane.boxes) for row in rows),
-        floating=any(row.lane.floating for row in rows))
+        bottom=rows[-1].y + LANE, rows=rows, bands=bands, unit=unit, start=start, end=end, marks=marks,
+        differing=any(band.shades for band in bands), **_kinds_of_bits(rows),
+        ticks=[(scale.x(time), unit.text(time)) for time in _ticks(start, end, unit.size)],
+        guides=_guides(rows, found, scale))
 
 
-def _place_lanes(names: Sequence[str], found: dict[str, list[Span]],
-                 scale: Scale) -> tuple[list[PlacedLane], list[Band]]:
+def _fitting_unit(waves: Waves, unit: TimeUnit | None, span: int) -> TimeUnit:
+    """The unit, or that of the waveform where less than one of it is drawn."""
+    return unit if unit and unit.size <= span else TimeUnit(waves.timescale)
+
+
+def _kinds_of_bits(rows: Sequence[PlacedLane]) -> dict[str, bool]:
+    """Which kinds of bits there are that the legend explains."""
+    return {"unknown": any(row.lane.hatched or any(box.unknown for box in row.lane.boxes) for row in rows),
+            "floating": any(row.lane.floating for row in rows)}
+
+
+def _place_lanes(names: Sequence[str], found: dict[str, list[Span]], scale: Scale,
+                 unit: TimeUnit) -> tuple[list[PlacedLane], list[Band]]:
     labels, both = short_names(names), find_pairs(names)
     references, answers = {pair.reference: pair for pair in both}, {pair.answer for pair in both}
     rows, bands, y = list[PlacedLane](), list[Band](), TOP
@@ -92,7 +117,7 @@ def _place_lanes(names: Sequence[str], found: dict[str, list[Span]],
         role = _role(name, references, answers)
         if role == "answer":
             y -= GAP - 2  # close to the reference
-        lane = draw_lane(found[name], scale, LANE, clock=role == "clock")
+        lane = draw_lane(found[name], scale, LANE, unit, clock=role == "clock")
         rows.append(PlacedLane(y, role, _shorten_name(labels[name], _LABEL), name, lane))
         if name in references:
             shades = differing_spans(found[name], found[references[name].answer])
@@ -115,9 +140,9 @@ def _shorten_name(name: str, room: int) -> str:
     return name if len(name) <= room else f"…{name[1 - room:]}"
 
 
-def _ticks(start: int, end: int) -> range:
-    """Times at round distances."""
-    step, factors = 1, 0
+def _ticks(start: int, end: int, unit: int) -> range:
+    """Times at round distances in the unit."""
+    step, factors = unit, 0
     while (end - start) // step >= _TICKS:
         step = step * 5 // 2 if factors % 3 == 1 else step * 2  # 1, 2, 5, 10, …
         factors += 1
@@ -182,7 +207,7 @@ class Lane:
     arrows: list[float] = field(default_factory=list)
 
 
-def draw_lane(spans: Sequence[Span], scale: Scale, height: int, *, clock: bool) -> Lane:
+def draw_lane(spans: Sequence[Span], scale: Scale, height: int, unit: TimeUnit, *, clock: bool) -> Lane:
     """The shapes of a signal; a clock has arrows where it rises."""
     lane, wide = Lane(), list[Span]()
     is_bit = all(len(span.bits) == 1 for span in spans)  # a file may say two widths of one signal
@@ -197,7 +222,7 @@ def draw_lane(spans: Sequence[Span], scale: Scale, height: int, *, clock: bool) 
         _draw_bit(lane, wide, scale, height)
         lane.arrows = _rising_edges(wide, scale) if clock else []
     else:
-        lane.boxes = [_box(span, scale, height) for span in wide]
+        lane.boxes = [_box(span, scale, height, unit) for span in wide]
     return lane
 
 
@@ -224,12 +249,12 @@ def _rising_edges(spans: Sequence[Span], scale: Scale) -> list[float]:
     return edges if all(late - early >= _ARROW for early, late in pairwise(edges)) else []
 
 
-def _box(span: Span, scale: Scale, height: int) -> Box:
+def _box(span: Span, scale: Scale, height: int, unit: TimeUnit) -> Box:
     left, right = scale.x(span.start), scale.x(span.end)
-    value = value_text(span.bits)
+    value, when = value_text(span.bits), f"from {unit.text(span.start)} to {unit.text(span.end)}"
     return Box(points=" ".join(f"{x:g},{y:g}" for x, y in _corners(span, scale, height)),
                text=_shorten_value(value, right - left - 2 * _SLANT), middle=round((left + right) / 2, 2),
-               title=f"{value} from {span.start} to {span.end}", unknown=bool(span.bits.strip("01")))
+               title=f"{value} {when}", unknown=bool(span.bits.strip("01")))
 
 
 def _corners(span: Span, scale: Scale, height: int) -> Iterator[tuple[float, float]]:
@@ -358,3 +383,18 @@ def _align(lines: Sequence[list[str] | str]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [line if isinstance(line, str) else
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+
+
+# A waveform for viewers: what they read to show the signals that matter, at the time that matters.
+
+
+def viewer_files(waves: Waves, dump: str, signals: Sequence[str], time: int | None) -> dict[str, str]:
+    """By their endings: a save file of GTKWave, and a command file of Surfer (`surfer --command-file`). They open the
+    file `dump` beside them with these signals (full names), and a cursor at `time` in units of the waveform."""
+    known = [waves.signals[name] for name in signals if name in waves.signals]
+    marker = "" if time is None else f"*0.000000 {time}{' -1' * 26}\n"
+    cursor = "" if time is None else f"cursor_set {time}\ngoto_cursor\n"
+    return {
+        ".gtkw": f'[dumpfile] "{dump}"\n[timestart] 0\n{marker}' + "".join(f"{one.name}{one.range}\n" for one in known),
+        ".sucl": f"load_file {dump}\n" + "".join(f"variable_add {one.name}\n" for one in known) + f"zoom_fit\n{cursor}",
+    }

@@ -48,12 +48,14 @@ def check_held(bits: int) -> None:
 @dataclass(frozen=True, slots=True)
 class Signal:
     """`name` is the full one without range, as in `tb.top_module1.state`; `width` is in bits; `kind` is the file's
-    word (`wire`, `reg`, `integer`, …). Signals that are one and the same net share a `code`."""
+    word (`wire`, `reg`, `integer`, …). Signals that are one and the same net share a `code`. `range` is what stands
+    behind the name (`[7:0]`), which viewers take for a part of it."""
 
     name: str
     width: int
     kind: str
     code: str
+    range: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,11 @@ def _parse_header(words: Iterator[str]) -> Header:
 def _parse_variable(scope: list[str], section: list[str]) -> Signal:
     match section:
         case [kind, width, code, name, *bits]:
-            full = ".".join([*scope, _unescape(name) + _index_text(bits)])
+            index = _index_text(bits)
+            full = ".".join([*scope, _unescape(name) + index])
             if len(full) > 2 * _LONGEST_NAME:
                 raise Malformed(f"{full[:80]!r} … is a name of {len(full)} characters; at most {_LONGEST_NAME}")
-            return Signal(full, _parse_number(width), kind, code)
+            return Signal(full, _parse_number(width), kind, code, "" if index else "".join(bits))
     raise Malformed(f"a $var names kind, width, code and signal; this one: {' '.join(section)}")
 
 

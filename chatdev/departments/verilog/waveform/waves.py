@@ -131,6 +131,11 @@ class Waves:
         """Those that are there and not too wide to be read."""
         return [name for name in names if name in self.signals and self.signals[name].width <= WIDEST]
 
+    def require(self, names: Iterable[str]) -> None:
+        """Raise WaveformError for the first signal that is not there."""
+        for name in names:
+            self._signal(name)
+
     def _signal(self, name: str) -> Signal:
         try:
             return self.signals[name]

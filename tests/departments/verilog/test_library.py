@@ -1,0 +1,131 @@
+"""Modules in files, judged, linted, traced, drawn and compared from Python, as the page shows it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from chatdev.departments.verilog import trace_drivers
+from chatdev.departments.verilog.library import check, draw, judge, lint, simulate, trace
+from chatdev.departments.verilog.waveform.vcd import WaveformError
+from chatdev.errors import ConfigError
+from tests.support.checkout import ROOT
+
+pytestmark = pytest.mark.tool
+
+WRONG = """module counter (input clk, input rst, input en, output reg [3:0] q, output wrap);
+  reg [3:0] next;
+  reg [1:0] state;
+  always @* begin
+    next = q + 1;
+    if (q == 9) next = 1;
+  end
+  always @(posedge clk)
+    if (rst) begin q <= 0; state <= 0; end
+    else if (en) begin q <= next; state <= state + 1; end
+  half h(.a(q == 9), .b(en), .c(wrap));
+endmodule
+"""
+HALF = "module half(input a, input b, output c);\n  assign c = a & b;\nendmodule\n"
+BENCH = """`timescale 1ns/1ps
+module tb;
+  reg clk = 0, rst = 1, en = 0; wire [3:0] q; wire wrap; integer errors = 0;
+  counter dut(.clk(clk), .rst(rst), .en(en), .q(q), .wrap(wrap));
+  always #5 clk = ~clk;
+  initial begin
+    repeat (2) @(negedge clk); rst = 0; en = 1;
+    repeat (15) @(negedge clk);
+    if (q !== 5) begin errors = errors + 1; $display("FAIL: q is %0d, not 5", q); end
+    if (errors == 0) $display("PASS");
+    $finish;
+  end
+endmodule
+"""
+FILES = ["counter.v", "half.v"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in {"counter.v": WRONG, "half.v": HALF, "tb.v": BENCH,
+                       "right.v": WRONG.replace("next = 1;", "next = 0;")}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_example_of_the_page_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "verilog.md").read_text(encoding="utf-8")
+    example = re.search(r"test_library.py runs this example -->\n```python\n(.*?)```", page, re.DOTALL)
+    assert example
+    exec(compile(example[1], "verilog.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "6 |     if (q == 9) next = 1;" in printed
+    assert (folder / "first_mismatch.svg").exists()
+
+
+def test_verdicts_and_messages_print_as_text(folder: Path) -> None:
+    verdict = judge(FILES, "tb.v", "right.v")
+    assert (verdict.passed, str(verdict)) == (False, verdict.report)
+    assert simulate(FILES, Path("tb.v")).passed is False
+    (folder / "half.v").write_text(HALF.replace("a & b", "a & bb"), encoding="utf-8")
+    assert str(next(one for one in check(FILES) if one.severity == "error")).startswith("half.v:2: error: ")
+
+
+def test_a_right_module_has_nothing_to_tell(folder: Path) -> None:
+    (folder / "rtl.f").write_text("right.v half.v\n", encoding="utf-8")
+    assert judge("rtl.f", bench="tb.v", reference="right.v").passed
+    assert [one for one in lint("rtl.f") if one.severity == "error"] == []
+
+
+def test_a_report_says_since_when_an_output_differs(folder: Path) -> None:
+    report = str(trace(FILES, "tb.v", "right.v"))
+    assert "from 165000 on. It differs since 115000 already, which the bench does not mind by itself." in report
+
+
+def test_a_picture_shows_traced_signals_in_units_of_the_bench(folder: Path) -> None:
+    draw(FILES, "tb.v", "w.svg", "right.v")
+    picture = (folder / "w.svg").read_text(encoding="utf-8")
+    assert "time in ns" in picture
+    assert "<title>tb.dut.next</title>" in picture
+    assert "<title>tb.dut.state</title>" not in picture
+    assert "mismatch at 165<" in picture
+    draw(FILES, "tb.v", "w.svg", "right.v", signals=["state", "h.a"])
+    asked = (folder / "w.svg").read_text(encoding="utf-8")
+    assert "<title>tb.dut.state</title>" in asked
+    assert "<title>tb.dut.next</title>" not in asked
+    with pytest.raises(ConfigError, match=r"--signals: .*'tb.dut.stat'; do you mean tb.dut.state"):
+        draw(FILES, "tb.v", "w.svg", signals=["stat"])
+
+
+def test_a_legend_names_only_what_is_there(folder: Path) -> None:
+    (folder / "counter.v").write_text((folder / "right.v").read_text(encoding="utf-8"), encoding="utf-8")
+    draw(FILES, "tb.v", "w.svg", "right.v")
+    picture = (folder / "w.svg").read_text(encoding="utf-8")
+    assert ">reference<" in picture
+    assert "values differ" not in picture
+
+
+def test_viewers_open_the_traced_signals_at_the_mismatch(folder: Path) -> None:
+    assert draw(FILES, "tb.v", "w.vcd", "right.v") == [Path("w.vcd"), Path("w.gtkw"), Path("w.sucl")]
+    saved = (folder / "w.gtkw").read_text(encoding="utf-8").splitlines()
+    assert saved[0] == '[dumpfile] "w.vcd"'
+    assert saved[2].startswith("*0.000000 165000 -1")
+    assert {"tb.dut.next[3:0]", "tb.q_ref[3:0]", "tb.wrap_dut"} <= {*saved}
+    commands = (folder / "w.sucl").read_text(encoding="utf-8").splitlines()
+    assert commands[0] == "load_file w.vcd"
+    assert "variable_add tb.dut.next" in commands
+    assert commands[-2:] == ["cursor_set 165000", "goto_cursor"]
+
+
+def test_scope_and_time_of_a_trace_are_found(folder: Path) -> None:
+    draw(FILES, "tb.v", "w.vcd", "right.v")
+    found = trace_drivers(WRONG + HALF, ["q"], top="counter", waves=Path("w.vcd"))
+    assert str(found).startswith("Level 1:\n- q, just before 115001\n")
+    assert "     6 |     if (q == 9) next = 1;" in str(found)
+    draw(FILES, "tb.v", "w.vcd")
+    with pytest.raises(WaveformError, match="give the time of the mismatch"):
+        trace_drivers(WRONG + HALF, ["q"], top="counter", waves=Path("w.vcd"))
+    with pytest.raises(WaveformError, match="no scope has the ports a, b, d in their widths"):
+        trace_drivers("module m(input a, b, output d); assign d = a; endmodule", ["d"], top="m", waves=Path("w.vcd"))
