@@ -254,13 +254,7 @@ def watch_option(command: Command) -> Command:
         files = [one for value in read for one in value if one]
         while True:
             seen = _look_at(files)
-            status: Any = 0
-            try:
-                command(**given)
-            except SystemExit as ended:  # the command has said why
-                status = ended.code
-            if status == interrupted_status():
-                sys.exit(status)
+            status = _run_once(command, given)
             try:
                 changed = _await_change(files, seen)
             except KeyboardInterrupt:
@@ -270,6 +264,17 @@ def watch_option(command: Command) -> Command:
 
     return click.option("--watch", "watches", is_flag=True,
                         help="Do it again whenever a file changes, until Ctrl-C.")(collect)
+
+
+def _run_once(command: Command, given: Mapping[str, Any]) -> Any:
+    """The exit code of a command, which has said why; where Ctrl-C ended it, that is the end."""
+    try:
+        command(**given)
+    except SystemExit as ended:
+        if ended.code == interrupted_status():
+            raise
+        return ended.code
+    return 0
 
 
 def _look_at(files: Iterable[Path]) -> dict[Path, tuple[int, int]]:

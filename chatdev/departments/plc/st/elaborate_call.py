@@ -261,17 +261,11 @@ def _find_member(callee: Node, scope: Scope, kind: str, elaborate: Elaborate) ->
     """The routine of a member that is called, and where the variables of its block lie."""
     if not isinstance(callee, Name | Member) or callee.key not in scope.world.member_names:
         return None
-    if isinstance(callee, Member) and not is_own_instance(callee.base) and not is_own_instance(callee.base, "super"):
-        base = elaborate_place(callee.base, scope, elaborate)
-        block = base.type.block if isinstance(base, Place) and isinstance(base.type, Record) else ""
-        key = scope.world.find_member(block, callee.key, kind)
-        if not key or not isinstance(base, Place):
-            return None
-        _check_access(key, callee, scope)
-        return key, _binding_at(base, scope)
+    is_super = isinstance(callee, Member) and is_own_instance(callee.base, "super")
+    if isinstance(callee, Member) and not is_super and not is_own_instance(callee.base):
+        return _find_member_at(callee, scope, kind, elaborate)
     if isinstance(callee, Name) and callee.key in scope.variables:
         return None
-    is_super = isinstance(callee, Member) and is_own_instance(callee.base, "super")
     key = scope.world.find_member(f"{scope.owner}@{scope.base}" if is_super else scope.owner, callee.key, kind)
     if not key:
         return None
@@ -279,6 +273,18 @@ def _find_member(callee: Node, scope: Scope, kind: str, elaborate: Elaborate) ->
         raise scope.reject("abstract-call", callee.span, name=callee.text)
     _check_access(key, callee, scope)
     return key, _own_binding(scope)
+
+
+def _find_member_at(callee: Member, scope: Scope, kind: str, elaborate: Elaborate) -> tuple[str, Bind] | None:
+    """The same of a member of another instance."""
+    base = elaborate_place(callee.base, scope, elaborate)
+    if not isinstance(base, Place) or not isinstance(base.type, Record):
+        return None
+    key = scope.world.find_member(base.type.block, callee.key, kind)
+    if not key:
+        return None
+    _check_access(key, callee, scope)
+    return key, _binding_at(base, scope)
 
 
 def _check_access(key: str, callee: Name | Member, scope: Scope) -> None:

@@ -489,17 +489,8 @@ class Units:
     def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]
         found, initial = self.types.resolve(node, scope, first.text)
-        is_own = declaration.section != "in_out" and self._world.dialect.name not in OPEN_DIALECTS
-        if kind == "function" and isinstance(found, Record) and found.block and is_own:
-            raise scope.reject("block-in-function", first.span, name=first.text, block=found.name)
-        whole = found
-        while isinstance(whole, Array):
-            whole = whole.element
-        block = self._units.get(whole.block) if isinstance(whole, Record) and whole.block else None
-        if block is not None and "abstract" in block.words and declaration.section != "in_out":
-            scope.report("abstract-instance", first.span, name=first.text, block=block.name.text)
-        if is_open(found) and declaration.section != "in_out":
-            raise scope.reject("open-array", first.span, name=first.text)
+        if declaration.section != "in_out":
+            self._check_own(found, first, scope, kind)
         if declaration.initial is None:
             if declaration.section == "constant" and not is_opaque(found):
                 scope.report("constant-value", first.span, name=first.text)
@@ -508,6 +499,20 @@ class Units:
             return begin_with(declaration.initial, found, initial, scope)
         except Reject:
             return found, initial
+
+    def _check_own(self, found: Type, first: Name, scope: Scope, kind: str) -> None:
+        """Raises Reject for a type of which a routine cannot have a variable of its own."""
+        if kind == "function" and isinstance(found, Record) and found.block \
+                and self._world.dialect.name not in OPEN_DIALECTS:
+            raise scope.reject("block-in-function", first.span, name=first.text, block=found.name)
+        whole = found
+        while isinstance(whole, Array):
+            whole = whole.element
+        block = self._units.get(whole.block) if isinstance(whole, Record) else None
+        if block is not None and "abstract" in block.words:
+            scope.report("abstract-instance", first.span, name=first.text, block=block.name.text)
+        if is_open(found):
+            raise scope.reject("open-array", first.span, name=first.text)
 
     def _is_free(self, name: Name, lost: set[str], scope: Scope) -> bool:
         if name.key in SCALARS and name.key not in _NEW_TYPES and not name.is_quoted:
