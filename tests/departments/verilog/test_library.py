@@ -84,6 +84,15 @@ def test_a_report_says_since_when_an_output_differs(folder: Path) -> None:
     assert "from 165000 on. It differs since 115000 already, which the bench does not mind by itself." in report
 
 
+def test_a_report_says_where_a_missing_branch_would_stand(folder: Path) -> None:
+    held = WRONG.replace("else if (en) begin q <= next; state <= state + 1; end", "else state <= state + 1;")
+    (folder / "counter.v").write_text(held, encoding="utf-8")
+    report = str(trace(FILES, "tb.v", "right.v", outputs=["q"]))
+    assert ": nothing more is assigned here with rst as it was:\n" in report or \
+        ": nothing is assigned here with rst as it was:\n" in report
+    assert "     9 |     if (rst) begin q <= 0; state <= 0; end" in report
+
+
 def test_a_picture_shows_traced_signals_in_units_of_the_bench(folder: Path) -> None:
     draw(FILES, "tb.v", "w.svg", "right.v")
     picture = (folder / "w.svg").read_text(encoding="utf-8")
