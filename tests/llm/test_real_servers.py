@@ -51,7 +51,8 @@ class Dialect:
 
 
 def _of_ollama(answer: Answer) -> Answer:
-    kept: dict[str, Any] = {name: answer[name] for name in ("id", "object", "created", "choices", "usage") if name in answer}
+    kept: dict[str, Any] = {name: answer[name] for name in ("id", "object", "created", "choices", "usage")
+                            if name in answer}
     for choice in kept["choices"]:
         choice.pop("logprobs", None)
     return {**kept, "model": "qwen2.5-coder:1.5b", "system_fingerprint": "fp_ollama"}
