@@ -1,5 +1,5 @@
 """Whether a source can be run, what its entry has, and which properties hold: read in the child of this process, as a
-model may have written it."""
+model may have written it. What reads is imported there, and not by the process that asks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from chatdev.departments.plc.proof.outcomes import UNREADABLE, Outcome, Property
 from chatdev.departments.plc.simulation.layout import all_variables
 from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Program, Section, Span, assertions_of
 from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace
-from chatdev.departments.plc.st.functions import describe_type
-from chatdev.departments.plc.st.reading import read_condition, read_program
-from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
 from chatdev.errors import MissingProgram
 from chatdev.isolation.isolate import isolate
 
@@ -99,6 +96,8 @@ def find_unreadable(source: str, entry: str | None, properties: Sequence[Propert
 
 def readable_program(source: str, entry: str | None, dialect: Dialect = IEC) -> Program:
     """The program, for what runs in the child. Raises SourceRefused for one with errors."""
+    from chatdev.departments.plc.st.reading import read_program
+
     reading = read_program(source, entry, dialect)
     if reading.program is None:
         first = next(one for one in reading.diagnostics if one.severity == "error")
@@ -108,6 +107,8 @@ def readable_program(source: str, entry: str | None, dialect: Dialect = IEC) -> 
 
 @isolate(SourceRefused)
 def _mend(source: str, entry: str | None, asked: str | None, dialect: Dialect) -> MendedSource:
+    from chatdev.departments.plc.st.slips import leave_out_strangers, mend_text
+
     strangers: tuple[Diagnostic, ...] = ()
     if entry and asked is not None:
         source, strangers = leave_out_strangers(source, entry, asked)
@@ -118,6 +119,9 @@ def _mend(source: str, entry: str | None, asked: str | None, dialect: Dialect) -
 @isolate(SourceRefused)
 def _check(source: str, entry: str | None, dialect: Dialect, places: tuple[FilePlace, ...], needs_entry: bool
            ) -> SourceCheck:
+    from chatdev.departments.plc.st.functions import describe_type
+    from chatdev.departments.plc.st.reading import read_program
+
     reading = read_program(source, entry, dialect, places, needs_entry)
     program = reading.program
     if program is None:
@@ -130,6 +134,8 @@ def _check(source: str, entry: str | None, dialect: Dialect, places: tuple[FileP
 
 
 def _wrong_in(text: str, program: Program) -> Iterator[str]:
+    from chatdev.departments.plc.st.reading import read_condition
+
     for one in read_condition(text, program).diagnostics:
         if one.severity == "error":
             hint = _known_names(program) if one.code == "undeclared" else one.hint
