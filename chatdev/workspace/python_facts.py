@@ -136,6 +136,21 @@ def _imported_names(tree: ast.Module) -> Iterator[tuple[str, bool]]:
             waiting += [(child, may_fail) for child in ast.iter_child_nodes(node)]
 
 
+@isolate(SyntaxError)
+def used_names(source: bytes, path: str) -> list[str]:
+    """The names and attributes that a file uses, each once."""
+    nodes = ast.walk(parse(source, path))
+    return sorted({node.attr if isinstance(node, ast.Attribute) else node.id for node in nodes
+                   if isinstance(node, ast.Attribute | ast.Name)})
+
+
+@isolate(SyntaxError)
+def keyword_texts(source: bytes, path: str, keywords: list[str]) -> list[str]:
+    """The texts that calls are given by one of these keywords."""
+    given = (word for node in ast.walk(parse(source, path)) if isinstance(node, ast.Call) for word in node.keywords)
+    return [str(word.value.value) for word in given if word.arg in keywords and _is_text(word.value)]
+
+
 def _names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
     """The top-level names of what an import statement imports; none for a relative import."""
     if isinstance(node, ast.Import):

@@ -12,6 +12,7 @@ READERS = {  # every function there that is called from elsewhere is isolated
     "chatdev/replies/python/reader.py", "chatdev/workspace/python_facts.py",
     "chatdev/departments/software/reading/python_reader.py",
     "chatdev/departments/verilog/design/facts.py", "chatdev/departments/verilog/design/slips.py",
+    "chatdev/departments/verilog/design/lint.py",
     "chatdev/departments/verilog/slang.py", "chatdev/departments/verilog/tracing/search.py",
     "chatdev/departments/plc/source_check.py", "chatdev/departments/plc/source_run.py",
     "chatdev/departments/plc/proof/checks.py",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -224,13 +223,24 @@ def parse_tree(text: str, place: str = "the process tree") -> ProcessTree:
     return tree
 
 
+_ESCAPE = re.compile(r"\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(000[\da-fA-F]{5}|0010[\da-fA-F]{4})|(.))",
+                     re.DOTALL | re.ASCII)
+_SHORT = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def _unquote(text: str) -> str:
+    """A name without the escapes that its `repr` has."""
+    return _ESCAPE.sub(lambda found: chr(int(code, 16)) if (code := found[1] or found[2] or found[3])
+                       else _SHORT.get(found[4], found[4]), text)
+
+
 def _parse(tokens: Sequence[tuple[str, int]], at: int, place: str) -> tuple[ProcessTree, int]:
     """The tree that begins at a token, and the number of the token behind it."""
     token, character = tokens[at]
     if token in ("tau", "τ"):
         return SILENT, at + 1
     if token[:1] in ("'", '"') and len(token) > 2:
-        return phase(ast.literal_eval(token)), at + 1
+        return phase(_unquote(token[1:-1])), at + 1
     if token not in _OPERATORS:
         raise ConfigError(f"{place}: a tree is missing at character {character}, before {token!r}")
     children: list[ProcessTree] = []

@@ -6,11 +6,10 @@ The bench runs in the sandbox like the simulation. Only its results count, never
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
@@ -20,6 +19,7 @@ from xml.etree import ElementTree
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.sandbox.base import Binding
+from chatdev.workspace.python_facts import fault_in_python, imported_names, keyword_texts, used_names
 
 MODULE = "bench_in_python"
 """What the bench is called where it runs."""
@@ -32,6 +32,7 @@ RESULTS = "results.xml"
 INSTALL = "pip install 'chatdev-chain[verilog]'"
 
 _IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]+cocotb\b", re.MULTILINE)
+BENCH_FILE = f"{MODULE}.py"
 _TOPLEVEL = frozenset({"hdl_toplevel", "toplevel"})
 _DRAWS = re.compile(r"\b(?:random|randint|randrange|getrandbits|secrets|numpy\.random|np\.random)\b")
 _PLACE = re.compile(rf'File "[^"\n]*{MODULE}\.py", line (\d{{1,9}})')
@@ -52,25 +53,17 @@ def is_python(bench: str) -> bool:
 def toplevel_of(bench: str) -> str | None:
     """The module that it names for its simulation (`runner.build(hdl_toplevel="fifo")`), if any."""
     try:
-        calls = [node for node in ast.walk(ast.parse(bench)) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError, RecursionError):
+        return next(iter(keyword_texts(bench.encode(), BENCH_FILE, sorted(_TOPLEVEL))), None)
+    except SyntaxError:
         return None
-    given = (word.value.value for call in calls for word in call.keywords
-             if word.arg in _TOPLEVEL and isinstance(word.value, ast.Constant))
-    return next((name for name in given if isinstance(name, str)), None)
 
 
-def imported_modules(bench: str) -> Iterator[str]:
+def imported_modules(bench: str) -> list[str]:
     """The modules that it imports, the first part of their names."""
     try:
-        nodes = list(ast.walk(ast.parse(bench)))
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from (name.name.partition(".")[0] for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.partition(".")[0]
+        return [name for name, _ in imported_names(bench.encode(), BENCH_FILE)]
+    except SyntaxError:
+        return []
 
 
 def draws(bench: str) -> bool:
@@ -81,14 +74,14 @@ def draws(bench: str) -> bool:
 def require_readable(bench: str) -> None:
     """Raise ToolError for a bench that is no Python, or has no test, and MissingProgram without cocotb."""
     try:
-        tree = ast.parse(bench)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        place = f"line {line}: " if line else ""
-        raise ToolError(f"the test bench cannot be read: {place}{getattr(error, 'msg', error)}; mend `bench`") from None
-    names = {node.attr if isinstance(node, ast.Attribute) else node.id for node in ast.walk(tree)
-             if isinstance(node, (ast.Attribute, ast.Name))}
-    if names.isdisjoint({"test", "parametrize", "TestFactory"}):
+        fault = fault_in_python(bench.encode(), BENCH_FILE)
+        names = [] if fault else used_names(bench.encode(), BENCH_FILE)
+    except SyntaxError as error:
+        fault = type(error).__name__, 0, str(error)
+    if fault:
+        place = f"line {fault[1]}: " if fault[1] else ""
+        raise ToolError(f"the test bench cannot be read: {place}{fault[2]}; mend `bench`")
+    if {"test", "parametrize", "TestFactory"}.isdisjoint(names):
         raise ToolError("the test bench has no test; write @cocotb.test() before its coroutines")
     require_cocotb()
 
