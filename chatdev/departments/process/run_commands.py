@@ -213,6 +213,8 @@ _seed_option = click.option("--seed", type=int, default=0, show_default=True,
                             help="Which tasks N takes, which examples are shown, which instances are replayed.")
 _text_option = click.option("--text", type=click.Choice(["on", "off"]), default="on", show_default=True,
                             help="Whether the text of the pool's model is shown to the model that proposes.")
+_pool_noise_option = click.option("--noise", type=ShareRange(0, 1), metavar="SHARE",
+                                  help="Leave out of the pool's model what is rarer than this beside its alternatives.")
 _strategy_option = click.option("--strategy", type=click.Choice(sorted(STRATEGIES)), default="uct_once",
                                 show_default=True, help="Which instances are replayed (docs/process.md).")
 
@@ -288,14 +290,16 @@ def develop(development: Development, text: str, per_task: int, process: str | N
               help="Developments of each task.")
 @click.option("--bpmn", metavar="FILE", help="A model (BPMN, or a process tree) whose text is shown, in the place of "
                                              "the pool's.")
-def enhance(development: Development, per_task: int, bpmn: str | None) -> int:
+@_pool_noise_option
+def enhance(development: Development, per_task: int, bpmn: str | None, noise: float | None) -> int:
     """Enhance the pool: its model's text is shown, new processes are proposed and developed, and counted."""
     from chatdev.departments.process.development.stages import require_text
     from chatdev.departments.process.model_commands import read_model
 
     if not bpmn:
         require_text(development.company, development.pool.outcomes())
-    development.run_next("enhance", _proposals(development, read_model(bpmn) if bpmn else True, per_task))
+    development.run_next("enhance", _proposals(development, read_model(bpmn) if bpmn else True, per_task,
+                                                 noise=noise or 0.0))
     return 0
 
 
@@ -362,7 +366,9 @@ def compare(development: Development, per_task: int) -> int:
               help="Replays in a round, except the last one.")
 @_strategy_option
 @_text_option
-def cycle(development: Development, rounds: int, per_task: int, replays: int, strategy: str, text: str) -> int:
+@_pool_noise_option
+def cycle(development: Development, rounds: int, per_task: int, replays: int,
+          strategy: str, text: str, noise: float | None) -> int:
     """All stages, round by round: propose and develop, replay, filter, mine, describe; the next round reads the text.
 
     After an interruption, give the same command again to continue; --max-tokens and --max-cost hold for the whole.
@@ -371,7 +377,7 @@ def cycle(development: Development, rounds: int, per_task: int, replays: int, st
     done: dict[str, list[dict[str, Any]]] = {}
     for number in range(1, rounds + 1):
         done[f"round {number}"] = development.run_named(
-            f"round-{number}-develop", _proposals(development, text == "on", per_task))
+            f"round-{number}-develop", _proposals(development, text == "on", per_task, noise=noise or 0.0))
         if replays and number < rounds:
             done[f"round {number}, replays"] = development.run_named(
                 f"round-{number}-replay", _replays(development, strategy, replays))
@@ -383,13 +389,13 @@ COMMANDS = (generate, develop, replay, enhance, sweep, compare, cycle)
 
 
 def _proposals(development: Development, with_text: bool | ProcessTree, per_task: int, *, develops: bool = True,
-               group: str = "") -> Callable[..., Sequence[PlannedTask]]:
+               group: str = "", noise: float = 0.0) -> Callable[..., Sequence[PlannedTask]]:
     """What plans a proposal for each task."""
     from chatdev.departments.process.development.stages import plan_proposals
 
     def plan(outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], name: str) -> Sequence[PlannedTask]:
         return plan_proposals(development.company, outcomes, list(tasks) * per_task, name, with_text=with_text,
-                              develops=develops, group=group)
+                              develops=develops, group=group, noise=noise)
 
     return plan
 

@@ -357,16 +357,16 @@ def test_a_definition_has_no_value(latch: Path) -> None:
 
 def test_a_file_is_checked_again_whenever_it_changes(tmp_path: Path) -> None:
     file = write(tmp_path, "m.st", "PROGRAM m\nVAR a : BOOL; END_VAR\na := TRUE;\nEND_PROGRAM\n")
-    found = subprocess.Popen([sys.executable, "-m", "chatdev", "plc", "check", "--watch", str(file)],
-                             stdout=subprocess.PIPE, text=True, bufsize=1)
-    assert found.stdout is not None
-    try:
-        assert found.stdout.readline().startswith("OK ")
-        file.write_text(file.read_text().replace("a := TRUE", "b := TRUE"))
-        assert found.stdout.readline() == "\n"
-        assert "m.st has changed" in found.stdout.readline()
-        assert "m.st:3:1: error" in found.stdout.readline()
-        found.send_signal(signal.SIGINT)
-        assert found.wait(30) in (1, 130)  # between two looks, or while it is checked
-    finally:
-        found.kill()
+    with subprocess.Popen([sys.executable, "-m", "chatdev", "plc", "check", "--watch", str(file)],
+                          stdout=subprocess.PIPE, text=True, bufsize=1) as found:
+        assert found.stdout is not None
+        try:
+            assert found.stdout.readline().startswith("OK ")
+            file.write_text(file.read_text().replace("a := TRUE", "b := TRUE"))
+            assert found.stdout.readline() == "\n"
+            assert "m.st has changed" in found.stdout.readline()
+            assert "m.st:3:1: error" in found.stdout.readline()
+            found.send_signal(signal.SIGINT)
+            assert found.wait(30) in (1, 130)  # between two looks, or while it is checked
+        finally:
+            found.kill()

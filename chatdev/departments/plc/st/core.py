@@ -11,7 +11,7 @@ its lower bound on), dict (a structure or the data of a function block, by lower
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -287,6 +287,13 @@ class Variable:
     def is_hidden(self) -> bool:
         """Whether nobody declared it: the data of a call within an expression."""
         return self.name.startswith("@")
+
+
+def make_record(written: str, name: str, variables: Sequence[Variable]) -> Record:
+    """The data of a function block: all that it keeps from one call to the next."""
+    return Record(written, tuple(Field(one.name, one.type, one.initial, one.section,
+                                       one.written if one.written.lower() == one.name else "")
+                                 for one in variables if one.section not in ("temp", "in_out")), name)
 
 
 @dataclass(frozen=True, slots=True)

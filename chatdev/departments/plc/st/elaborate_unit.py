@@ -9,7 +9,6 @@ from typing import Literal
 from chatdev.departments.plc.st.core import (
     Array,
     Assign,
-    Field,
     Forget,
     Invoke,
     Place,
@@ -22,6 +21,7 @@ from chatdev.departments.plc.st.core import (
     Value,
     Variable,
     initial_value,
+    make_record,
 )
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.elaborate_place import opaque_type
@@ -46,7 +46,6 @@ MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
 MOST_CALLS = 50
 """So many routines may call each other in a row."""
-_NOT_STORED = ("temp", "in_out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -596,10 +595,3 @@ def _report_twice(second: Variable, first: Variable, declaration: Declaration, s
     fix = Fix.instead(declaration.span, "") if says_nothing else None
     scope.world.findings.report("declared-twice", second.span, fix, name=second.written, what="variable",
                                 line=first.span.line)
-
-
-def make_record(written: str, name: str, variables: Sequence[Variable]) -> Record:
-    """The data of a function block: all that it keeps from one call to the next."""
-    return Record(written, tuple(Field(one.name, one.type, one.initial, one.section,
-                                       one.written if one.written.lower() == one.name else "")
-                                 for one in variables if one.section not in _NOT_STORED), name)

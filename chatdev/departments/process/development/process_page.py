@@ -40,8 +40,9 @@ MOST = 25
 _ALL = "all"
 
 
-def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float) -> str:
-    """The page. Raises MissingProgram without matplotlib."""
+def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], least: float,
+               noise: float = 0.0) -> str:
+    """The page; `noise` is left out of its models. Raises MissingProgram without matplotlib."""
     folders = [Path(__file__).parent, Path(formats.__file__).parent]
     environment = Environment(loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True)
@@ -57,8 +58,9 @@ def write_page(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], lea
         temperatures=draw_temperatures(outcomes, default),
         replays=draw_replays(legal), simulations=SIMULATIONS,
         rates=draw_rates(entries, least),
-        models=[*_model("All instances that could be run", legal, default, with_text=False),
-                *_model("Those to learn from", choose_best(entries, least), default, with_text=True)],
+        models=[*_model("All instances that could be run", legal, default, noise, with_text=False),
+                *_model("Those to learn from", choose_best(entries, least), default, noise,
+                        with_text=True)],
         groups=list(groups), areas=_area_rows(outcomes, groups), compared=len(groups) > 1)
 
 
@@ -100,11 +102,12 @@ def _stage_row(name: str, outcomes: Sequence[InstanceOutcome], default: Instance
             "diversity": f"{fmean(measure_diversity(one.instance, default).mean for one in outcomes):.2f}"}
 
 
-def _model(title: str, entries: Sequence[PoolEntry], default: Instance, *, with_text: bool) -> list[dict[str, Any]]:
+def _model(title: str, entries: Sequence[PoolEntry], default: Instance, noise: float, *, with_text: bool
+           ) -> list[dict[str, Any]]:
     if not entries:
         return []
     instances = count_instances(entries)
-    model = mine(instances)
+    model = mine(instances, noise)
     chart = draw_flow(model, count_visits(model, instances))
     return [{"title": title, "size": measure_size(model), "quality": measure_quality(model, instances),
              "picture": base64.b64encode(draw_picture(chart, "svg")).decode("ascii"),

@@ -203,8 +203,8 @@ class Stages:
         """Raise ConfigError where the stage was begun by another command."""
         if changed := sorted(key for key in {**stage.command, **command} if stage.command.get(key) != command.get(key)):
             were = ", ".join(f"{key} {stage.command.get(key)}" for key in changed)
-            raise ConfigError(f"{stage.name} was begun with other options ({were}); give its command again, take "
-                              f"another --pool, or remove {self._file(stage.name)}")
+            raise ConfigError(f"{stage.name} was begun with other options ({were}) and may be under way; give its "
+                              "command again, or take another --pool")
 
     def _file(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
@@ -268,11 +268,11 @@ def latest_tasks(outcomes: Sequence[InstanceOutcome]) -> Mapping[tuple[str, ...]
 
 
 def learn(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], chance: Random, *,
-          with_text: bool | ProcessTree = True) -> Experience:
+          with_text: bool | ProcessTree = True, noise: float = 0.0) -> Experience:
     """What the outcomes teach; where none was a success, the examples by the company's author. The text is that of a
     model which is given, else of the one that is mined, if there is to be any. Raises ConfigError for a model with
     phases that the company has not."""
-    found = gather_experience(count_outcomes(outcomes), company.default, "the pool", chance=chance)
+    found = gather_experience(count_outcomes(outcomes), company.default, "the pool", chance=chance, noise=noise)
     found = found or company.first_experience(chance)
     if isinstance(with_text, ProcessTree):
         names = {node.name for node in with_text.walk() if node.operator == "phase"}
@@ -283,12 +283,13 @@ def learn(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], chance: 
     return found if with_text else replace(found, text="")
 
 
-def plan_proposals(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task], seed: str, *,
-                   with_text: bool | ProcessTree = True, develops: bool = True,
-                   group: str = "") -> tuple[PlannedTask, ...]:
+def plan_proposals(company: ProcessCompany, outcomes: Sequence[InstanceOutcome], tasks: Sequence[Task],  # noqa: PLR0913
+                   seed: str, *, with_text: bool | ProcessTree = True, develops: bool = True, group: str = "",
+                   noise: float = 0.0) -> tuple[PlannedTask, ...]:
     """A proposal for each task (which may come several times), each with examples of its own, drawn by `seed`."""
     nothing = {} if develops else DEVELOPS_NOTHING
-    inputs = [{"experience": learn(company, outcomes, Random(f"{seed}/{number}"), with_text=with_text).to_json(),
+    inputs = [{"experience": learn(company, outcomes, Random(f"{seed}/{number}"), with_text=with_text,
+                                   noise=noise).to_json(),
                **nothing} for number in range(len(tasks))]
     return plan_tasks(tasks, inputs, group)
 
