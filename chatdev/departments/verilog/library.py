@@ -27,6 +27,7 @@ from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.design_files import DesignFiles, read_design_files
 from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import ANSWER
+from chatdev.departments.verilog.waveform.picture import resolve_colours
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.errors import ConfigError, ToolError
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
@@ -156,7 +157,7 @@ def draw_to(design: DesignFiles, out: Path, signals: Sequence[str] = ()) -> list
         if out.suffix.lower() == ".svg":
             if not names:
                 return []
-            write_file(out, recorded.draw(names)[1])
+            write_file(out, resolve_colours(recorded.draw(names)[1]))
             return [out]
         shutil.copyfile(recorded.dump, out)
         beside = {out.with_suffix(ending): text for ending, text in recorded.viewer_files(out.name, names).items()}

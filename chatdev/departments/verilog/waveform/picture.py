@@ -398,3 +398,15 @@ def viewer_files(waves: Waves, dump: str, signals: Sequence[str], time: int | No
         ".gtkw": f'[dumpfile] "{dump}"\n[timestart] 0\n{marker}' + "".join(f"{one.name}{one.range}\n" for one in known),
         ".sucl": f"load_file {dump}\n" + "".join(f"variable_add {one.name}\n" for one in known) + f"zoom_fit\n{cursor}",
     }
+
+
+_VARIABLE, _USE = re.compile(r"--(\w+): (#\w+)"), re.compile(r"var\(--(\w+)\)")
+_DARK = re.compile(r"@media \(prefers-color-scheme: dark\) \{.*?\} \}\n", re.DOTALL)
+
+
+def resolve_colours(svg: str) -> str:
+    """The picture with the colours of a light page in it, for viewers that know no variables of CSS: they draw all in
+    black."""
+    light = _DARK.sub("", svg)
+    colours = dict(_VARIABLE.findall(light))
+    return _USE.sub(lambda found: colours[found[1]], light)
