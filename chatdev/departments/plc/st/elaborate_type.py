@@ -356,3 +356,20 @@ def _fill_record(initials: Initials, type_: Record, default: Value, scope: Scope
                                near=find_nearest(name.text, list(parts)), known=", ".join(list(parts)[:12]))
         values[name.key] = elaborate_initial(inner, parts[name.key].type, values[name.key], scope)
     return values
+
+
+def scalar_of(result: TypeNode | None) -> str | None:
+    """The elementary type that a member gives, in capital letters, or `nothing`; None of a type that has another name
+    somewhere."""
+    if result is None:
+        return "nothing"
+    key = result.name.key if isinstance(result, TypeName) and result.limits is None else ""
+    return key.upper() if key in SCALARS else None
+
+
+def bound_widely(type_: Type) -> Type:
+    """An open array with some bounds, to look at what is never called."""
+    if not isinstance(type_, Array):
+        return type_
+    inner = bound_widely(type_.element)
+    return Array(inner, 0, 99) if type_.high == OPEN < type_.low else Array(inner, type_.low, type_.high)

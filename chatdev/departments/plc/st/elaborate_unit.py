@@ -26,12 +26,11 @@ from chatdev.departments.plc.st.core import (
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
-from chatdev.departments.plc.st.elaborate_type import Types, begin_with
+from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely, scalar_of
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
 from chatdev.departments.plc.st.scope import (
     MOST_ELEMENTS,
-    OPEN,
     OPEN_DIALECTS,
     OWN_PROGRAM,
     Reject,
@@ -156,7 +155,7 @@ class Units:
                 self.prepare(key)
         for key in self._open_bodies.keys() - self._variants.keys():  # nobody calls it
             signature = self._world.signatures[key]
-            self.specialise(signature, {one.name: _bound_widely(one.type) for one in signature.variables})
+            self.specialise(signature, {one.name: bound_widely(one.type) for one in signature.variables})
 
     def prepare(self, key: str) -> None:
         """Read the body of a routine, unless that is done, so that it is known what it uses."""
@@ -425,12 +424,19 @@ class Units:
         for definer in chain:
             for one in definer.members:
                 over = nearest.setdefault((one.kind, one.name.key), one)
-                if over in unit.members and over is not one and "final" in one.words:
-                    findings.report("final", over.name.span, name=f"{definer.name.text}.{one.name.text}",
-                                    does="override")
+                if over in unit.members and over is not one:
+                    self._check_override(over, one, f"{definer.name.text}.{one.name.text}")
         for one in nearest.values() if "abstract" not in unit.words else ():
             if "abstract" in one.words:
                 findings.report("abstract-member", unit.name.span, name=one.name.text, block=unit.name.text)
+
+    def _check_override(self, over: Unit, one: Unit, name: str) -> None:
+        findings = self._world.findings
+        if "final" in one.words:
+            findings.report("final", over.name.span, name=name, does="override")
+        results = [scalar_of(unit.result) for unit in (over, one)]
+        if None not in results and results[0] != results[1]:
+            findings.report("other-result", over.name.span, name=name, own=results[0], other=results[1])
 
     def _miss_base(self, name: Name, what: str) -> None:
         """Report what a block extends or implements and is not there."""
@@ -577,14 +583,6 @@ def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement
     scope.used_globals.update(one.name for one in shared)
     return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
                  for one in (*own, *shared) if not is_opaque(one.type))
-
-
-def _bound_widely(type_: Type) -> Type:
-    """An open array with some bounds, to look at what nobody calls."""
-    if not isinstance(type_, Array):
-        return type_
-    inner = _bound_widely(type_.element)
-    return Array(inner, 0, 99) if type_.high == OPEN < type_.low else Array(inner, type_.low, type_.high)
 
 
 def _report_twice(second: Variable, first: Variable, declaration: Declaration, scope: Scope) -> None:

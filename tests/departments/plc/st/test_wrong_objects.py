@@ -122,6 +122,10 @@ WRONG: dict[str, tuple[str, str] | tuple[tuple[str, str], ...]] = {
         ("METHOD PUBLIC Open : INT", "METHOD PUBLIC FINAL Open : INT"),
         ("METHOD PUBLIC Reset : BOOL", "METHOD PUBLIC Open : INT\nEND_METHOD\nMETHOD PUBLIC Reset : BOOL"),
     ),
+    "another result": ("METHOD PUBLIC Reset : BOOL\nrunning := FALSE;\nReset := TRUE;",
+                       "METHOD PUBLIC Reset : INT\nrunning := FALSE;\nReset := 1;"),
+    "no result": ("METHOD PUBLIC Reset : BOOL\nrunning := FALSE;\nReset := TRUE;",
+                  "METHOD PUBLIC Reset\nrunning := FALSE;"),
     "private again": ("pump.Open()", "pump.Secret()"),
 }
 DIALECTS = ("iec", "codesys", "twincat", "siemens")
