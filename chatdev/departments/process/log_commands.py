@@ -190,14 +190,10 @@ def import_log(file: Path, choice: LogChoice, ledger_url: str, name: str, *, rep
 def find_log(ledger_url: str, name: str) -> EventLog | None:
     """The log that is kept as the pool `name`; None where there is none. Raises ConfigError for one that is damaged."""
     try:
-        import sqlalchemy as sql
-
-        from chatdev.batch.database import read_tables
+        from chatdev.departments.process.pool import find_kept_log
     except ImportError:
         return None
-    logs = _log_table()
-    with read_tables(ledger_url, [logs]) as connection:
-        text = None if connection is None else connection.scalar(sql.select(logs.c.log).where(logs.c.pool == name))
+    text = find_kept_log(ledger_url, name)
     if text is None:
         return None
     try:
@@ -207,29 +203,21 @@ def find_log(ledger_url: str, name: str) -> EventLog | None:
                           "--replace") from None
 
 
-def _log_table() -> Any:
-    import sqlalchemy as sql
-
-    return sql.Table("chatdev_logs", sql.MetaData(), sql.Column("pool", sql.String(200), primary_key=True),
-                     sql.Column("log", sql.Text, nullable=False))
-
-
 @contextmanager
 def _open_logs(ledger_url: str) -> Iterator[tuple[Any, Any, Any]]:
-    """A connection that writes, and the tables of logs and of pools."""
+    """A connection that writes, and the tables of logs and of pools. Raises MissingProgram, ConfigError."""
     try:
         from chatdev.batch.database import open_database, refuse_strange, transaction
-        from chatdev.departments.process.pool import POOLS
+        from chatdev.departments.process.pool import LOGS, POOLS
     except ImportError as error:
         raise MissingProgram(f"a pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
-    logs = _log_table()
-    refuse_strange(ledger_url, [logs])
+    refuse_strange(ledger_url, [LOGS])
     engine = open_database(ledger_url)
     try:
         with transaction(engine, alone=True) as connection:
-            logs.create(connection, checkfirst=True)
+            LOGS.create(connection, checkfirst=True)
             POOLS.create(connection, checkfirst=True)
-            yield connection, logs, POOLS
+            yield connection, LOGS, POOLS
     finally:
         engine.dispose()
 

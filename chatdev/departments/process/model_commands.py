@@ -135,6 +135,7 @@ def diff(one: str, other: str, sources: Sources, mined: Mined, as_json: bool) ->
 def _open(given: str, sources: Sources, mined: Mined) -> Given:
     from chatdev.departments.process.inductive_miner import mine
 
+    given = given.strip()  # a tree has a space in front, so that `->` is no option
     path = Path(given)
     if not is_log(path) and (path.is_file() or path.suffix.lower() == ".bpmn" or given.endswith((")", "'", "tau"))):
         return Given(path.name if path.is_file() else given, read_model(given))

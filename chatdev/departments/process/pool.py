@@ -45,6 +45,9 @@ _OUTCOMES = sql.Table(
       for name in ("task", "area", "model", "failure", "run")),
     sql.Column("temperature", sql.Float), sql.Column("time", sql.String(40), nullable=False))
 
+LOGS = sql.Table("chatdev_logs", sql.MetaData(), sql.Column("pool", sql.String(200), primary_key=True),
+                 sql.Column("log", sql.Text, nullable=False))
+"""Event logs that are kept, each as JSON under the name of a pool of its own; in ledgers where one was imported."""
 
 NOT_DEVELOPED = "not developed"
 """The `failure` of a proposal that could be run and was not: it is kept, and counts neither for nor against it."""
@@ -262,6 +265,13 @@ def find_outcomes(url: str, name: str, phases: Iterable[str]) -> list[InstanceOu
         outcomes = _read_outcomes(connection, name)
     _refuse_strange_successes(outcomes, phases, which)
     return outcomes
+
+
+def find_kept_log(url: str, name: str) -> Any:
+    """The text of the event log that is kept as the pool `name`, as the database has it; None where there is none. The
+    database is only read. Raises ConfigError, WorkspaceError."""
+    with read_tables(url, [LOGS]) as connection:
+        return None if connection is None else connection.scalar(sql.select(LOGS.c.log).where(LOGS.c.pool == name))
 
 
 def export_outcomes(outcomes: Iterable[InstanceOutcome], phases: Iterable[str]) -> str:

@@ -105,9 +105,11 @@ def opened_pool(company: ProcessCompany, ledger_url: str, name: str) -> Iterator
     """The pool of that name, for writing; it is made when there is none. Raises ConfigError, MissingProgram."""
     check_pool_name(name)
     try:
-        from chatdev.departments.process.pool import InstancePool
+        from chatdev.departments.process.pool import InstancePool, find_kept_log
     except ImportError as error:
         raise MissingProgram(f"an instance pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
+    if find_kept_log(ledger_url, name) is not None:
+        raise ConfigError(f"--pool {name} is an event log; name another pool for developed software")
     pool = InstancePool(ledger_url, name, company.default)
     try:
         yield pool
@@ -120,11 +122,14 @@ def read_outcomes(company: ProcessCompany, ledger_url: str, name: str) -> list[A
     if name == STARTER_POOL:
         return list(company.starter_outcomes())
     try:
-        from chatdev.departments.process.pool import find_outcomes
+        from chatdev.departments.process.pool import find_kept_log, find_outcomes
     except ImportError as error:
         raise MissingProgram(f"an instance pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
     found = find_outcomes(ledger_url, name, company.default)
     if found is None:
+        if find_kept_log(ledger_url, name) is not None:
+            raise ConfigError(f"--pool {name} is an event log, of which no software was developed; `filter`, `mine`, "
+                              "`describe`, `check --bpmn` and `compare` look at it")
         raise ConfigError(f"there is no pool {name!r} in {ledger_url}; begin one with `chatdev process develop`, or "
                           f"look at the one that the company comes with: --pool {STARTER_POOL}")
     return found

@@ -117,7 +117,7 @@ def _home() -> Path:
 
 def library(simulator: str) -> Path:
     """What the simulator loads."""
-    return _home() / "cocotb" / "libs" / f"libcocotbvpi_{simulator}.so"
+    return libraries() / f"libcocotbvpi_{simulator}.so"
 
 
 def libraries() -> Path:

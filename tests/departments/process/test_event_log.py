@@ -270,6 +270,15 @@ def test_an_imported_log_is_a_pool_of_its_own(tmp_path: Path) -> None:
     assert from_file == kept
     mined = process("mine", "--pool", "My-log", *ledger)
     assert "->(X(tau, 'a'), 'b')" in mined.output
+    for looks_at_outcomes in ("report", "strategies", "export"):
+        refused = process(looks_at_outcomes, "--pool", "My-log", *ledger)
+        assert refused.exit_code == 2
+        assert "is an event log" in refused.output
+    exported = tmp_path / "pool.json"
+    exported.write_text(process("export", "--pool", "starter").output)
+    taken = process("import", exported, *ledger, "--pool", "My-log")
+    assert taken.exit_code == 2
+    assert "is an event log; name another pool" in taken.output
     again = process("import", file, *ledger)
     assert again.exit_code == 2
     assert "there is a log of this name" in again.output
