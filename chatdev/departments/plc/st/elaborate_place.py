@@ -217,8 +217,7 @@ def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | 
     if node.key.isdigit():
         return _enter_bit(base, int(node.key), node, scope)
     if node.key[:1] in _ADDRESSED_PARTS and node.key[1:].isdigit() and node.text.startswith("%"):
-        scope.report("gap-slice", node.span)
-        return Unknown("slices of words", SCALARS[_ADDRESSED[node.key[0].upper()]], node.span)
+        return _enter_slice(base, SCALARS[_ADDRESSED[node.key[0].upper()]], int(node.key[1:]), node, scope)
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = scope.world.find_part(type_, node.key)
@@ -262,6 +261,17 @@ def _enter_bit(base: Place, index: int, node: Member, scope: Scope) -> Bit:
     if index >= type_.bits:
         raise scope.reject("no-bit", node.span, index=index, type=type_.name, last=type_.bits - 1)
     return Bit(base, index, BOOL, node.span)
+
+
+def _enter_slice(base: Place, part: Scalar, number: int, node: Member, scope: Scope) -> Bit | Place:
+    """`word.%B1`: a part of a bit string (IEC 61131-3, third edition, 6.4.4.5); parts are counted from the lowest."""
+    type_ = base.type
+    if not isinstance(type_, Scalar) or type_.kind not in ("int", "bits"):
+        raise scope.reject("no-parts", node.span, type=describe_type(type_))
+    if (number + 1) * part.bits > type_.bits:
+        raise scope.reject("no-slice", node.span, name=node.text, type=type_.name, count=type_.bits // part.bits,
+                           part=part.name)
+    return Bit(base, number * part.bits, part, node.span) if part.bits < type_.bits or type_.kind == "int" else base
 
 
 def _enter_elements(base: Place | Unknown, node: Subscript, scope: Scope, elaborate: Elaborate) -> Place | Unknown:

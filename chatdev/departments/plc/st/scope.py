@@ -37,7 +37,7 @@ MOST_ELEMENTS = 100_000
 
 
 OWN_PROGRAM = "the program that is run, by its name"
-ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", "slices of words", OWN_PROGRAM))
+ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM))
 """Why it is not known where something is written."""
 OPEN_DIALECTS = ("codesys", "twincat")
 """Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""

@@ -193,7 +193,7 @@ def test_a_task_says_what_is_run_and_how_often() -> None:
     ("y := 1; p := ADR(y); p^ := 5;", "p : POINTER TO DINT;", "pointers"),
     ("y := 1; r := 5;", "r : REFERENCE TO DINT;", "references"),
     ("y := 1; i.Go();", "i : I;", "dynamic dispatch"), ("y := 1; b := %IX0.0;", "", "direct addresses"),
-    ("y := 1; u.a := 1; b := u.b = 0;", "u : U;", "unions"), ("y := 1; b := TIME() > T#1s;", "", "TIME()"),
+    ("y := 1; u.a := 1; b := u.b = 0;", "u : U;", "unions"),
 ])
 def test_a_run_ends_where_something_is_not_known(body: str, declared: str, why: str) -> None:
     more = "INTERFACE I\nMETHOD Go\nEND_METHOD\nEND_INTERFACE\nTYPE U : UNION a : INT; b : WORD; END_UNION END_TYPE\n"
@@ -298,10 +298,67 @@ def test_a_body_that_is_drawn_is_a_stub() -> None:
         Machine(reading.program).scan({"x": 1})
 
 
-def test_what_is_written_in_part_of_a_word_is_not_known() -> None:
-    source = "PROGRAM P\nVAR_INPUT x : BYTE; END_VAR\nVAR w : WORD; k : INT := 3; END_VAR\nw.%B0 := x;\nEND_PROGRAM"
-    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["w = 0"]}])
-    assert verify(source, None, asked)[0].verdict == "UNKNOWN"
+PARTS = """PROGRAM P
+VAR_INPUT x : BYTE; y : WORD; END_VAR
+VAR w, d : DWORD; i : INT; l : LWORD; b : BYTE; END_VAR
+w.%B0 := x;
+w.%W1 := y;
+d := l.%D1;
+l.%D1 := w;
+i.%B1 := w.%B3;
+b := w.%B1;
+END_PROGRAM"""
+
+
+def test_a_part_of_a_word_is_read_and_written() -> None:
+    """IEC 61131-3, third edition, 6.4.4.5.2: parts are counted from the lowest one, and the others stay."""
+    reading = read_program(PARTS)
+    assert (reading.diagnostics, reading.program is not None) == ((), True)
+    assert reading.program
+    machine = Machine(reading.program)
+    machine.scan({"x": 0xAB, "y": 0x9234})
+    state = machine.scan({"x": 1, "y": 0x8000})
+    assert [state[name] for name in ("w", "l", "d", "i", "b")] == [
+        0x80000001, 0x80000001 << 32, 0x923400AB, -32768, 0]
+
+
+@pytest.mark.parametrize(("claim", "verdict"), [
+    ("w.%B0 = x AND w.%W1 = y AND b = 0", "PROVED"), ("l.%D0 = 0 AND l.%D1 = w", "PROVED"),
+    ("(i < 0) = (y >= 16#8000)", "PROVED"), ("w.%B0 <> 16#AB", "VIOLATED"), ("w.%B2 = 0", "VIOLATED")])
+def test_parts_of_words_are_proved(claim: str, verdict: str) -> None:
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [claim]}])
+    assert verify(PARTS, None, asked)[0].verdict == verdict
+
+
+UPTIME = """FUNCTION Now : DWORD
+Now := TIME_TO_DWORD(TIME());
+END_FUNCTION
+PROGRAM P
+VAR last, passed : DWORD; begun : BOOL; long : LTIME; n : DINT; END_VAR
+IF begun THEN passed := Now() - last; END_IF
+last := Now();
+begun := TRUE;
+long := LTIME();
+n := TIME_TO_DINT(TIME());
+END_PROGRAM"""
+
+
+def test_the_clock_of_the_controller_counts_the_scans() -> None:
+    reading = read_program(UPTIME)
+    assert (reading.gaps, reading.program is not None) == ((), True)
+    assert reading.program
+    machine = Machine(reading.program, cycle_ms=50)
+    machine.scan({"time()": 2**31 - 90})
+    state = machine.scan({"time()": 7})  # it counts in the first scan only
+    assert (state["n"], state["passed"], state["long"]) == (2**31 - 90 + 100 - 2**32, 50, (2**31 + 10) * 1_000_000)
+
+
+@pytest.mark.parametrize(("claim", "verdict"), [
+    ("passed <= 1000", "PROVED"),
+    ("n > 0", "VIOLATED"), ("passed <= 500", "VIOLATED")])
+def test_how_long_the_controller_ran_before_is_not_known(claim: str, verdict: str) -> None:
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [claim]}])
+    assert verify(UPTIME, None, asked)[0].verdict == verdict
 
 
 @pytest.mark.parametrize(("body", "verdict"), [
