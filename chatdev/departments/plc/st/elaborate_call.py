@@ -33,7 +33,7 @@ from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_function import call_standard, match_arguments
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, is_own_instance, why_unknown
 from chatdev.departments.plc.st.functions import BOOL, FUNCTIONS, OPERATORS, UNKNOWN_TYPE, describe_type, fit, is_opaque
-from chatdev.departments.plc.st.scope import ANYTHING, Scope, Signature, is_bound
+from chatdev.departments.plc.st.scope import ANYTHING, BASE, Scope, Signature, is_bound
 from chatdev.departments.plc.st.syntax import (
     Argument,
     Assignment,
@@ -219,7 +219,15 @@ def elaborate_call_statement(node: Invocation, scope: Scope, elaborate: Elaborat
     signature = scope.world.signatures[type_.block]
     scope.calls.setdefault(type_.block, node.span)
     scope.world.prepare(type_.block)
+    if type_.block in scope.world.partial and _gives_unknown(node, signature):
+        return _lose(BASE, node, scope, elaborate)
     return _invoke(instance, signature, node, scope, elaborate, ())
+
+
+def _gives_unknown(node: Invocation, signature: Signature) -> bool:
+    """Whether a call names variables that the block has of one which is not there."""
+    known = {one.name for one in signature.variables}
+    return any(one.name and one.name not in known for one in node.arguments)
 
 
 def _is_function(node: Invocation, scope: Scope) -> bool:

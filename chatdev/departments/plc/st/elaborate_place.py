@@ -28,7 +28,7 @@ from chatdev.departments.plc.st.functions import (
     describe_type,
     is_opaque,
 )
-from chatdev.departments.plc.st.scope import OPEN_DIALECTS, Scope, constant_of
+from chatdev.departments.plc.st.scope import BASE, OPEN_DIALECTS, Scope, constant_of
 from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
 
 Elaborate = Callable[[Node, Scope], Expression]
@@ -102,7 +102,7 @@ def opaque_type(name: str, why: str) -> Scalar:
     return Scalar(name, "opaque", 64, signed=False, names=(why,))
 
 
-def _find_own(node: Member, scope: Scope) -> Place | Constant | None:
+def _find_own(node: Member, scope: Scope) -> Place | Constant | Unknown | None:
     """`THIS^.name`: a variable of the block, whatever else has its name here."""
     if not is_own_instance(node.base) and not is_own_instance(node.base, "super"):
         return None
@@ -110,6 +110,8 @@ def _find_own(node: Member, scope: Scope) -> Place | Constant | None:
         raise scope.reject("no-instance", node.base.span)
     variable = scope.find_owned(node.key) if node.key in scope.owned else (
         scope.variables.get(node.key) if scope.kind != "member" else None)
+    if variable is None and scope.owner in scope.world.partial:
+        return Unknown(BASE, UNKNOWN_TYPE, node.span)
     if variable is None:
         raise scope.reject("unknown-member", node.span, name=node.text, base="THIS^", near="", known="")
     return constant_of(variable, node.span) or Place(variable.name, (), variable.type, node.span)
@@ -221,6 +223,8 @@ def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | 
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = scope.world.find_part(type_, node.key)
+    if part is None and type_.block in scope.world.partial:
+        return Unknown(BASE, UNKNOWN_TYPE, node.span)
     if part is None or not _is_visible(part, type_, scope):
         known = [_authors_name(part, type_, scope) for part in type_.fields if _is_visible(part, type_, scope)]
         if part is not None:

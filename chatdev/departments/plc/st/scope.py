@@ -37,7 +37,8 @@ MOST_ELEMENTS = 100_000
 
 
 OWN_PROGRAM = "the program that is run, by its name"
-ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM))
+BASE = "a block that is extended and is not there"
+ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM, BASE))
 """Why it is not known where something is written."""
 OPEN_DIALECTS = ("codesys", "twincat")
 """Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""
@@ -113,6 +114,8 @@ class World:
     find_member: Callable[[str, str, str], str] = lambda _owner, _name, _kind: ""
     """The routine that is a member of a block, found by its name and kind; "" if there is none."""
     lost: set[str] = field(default_factory=set)
+    partial: set[str] = field(default_factory=set)
+    """The blocks that extend one which is not there: they may have more members."""
     broken: bool = False
     cycle_ms: int | None = None
     entry: str = ""

@@ -369,3 +369,52 @@ def test_moments_are_proved_as_integers(body: str, verdict: str) -> None:
         "d >= DT#2024-01-01-00:00:00"]}])
     found = verify(source, None, asked, seconds=2 if verdict == "UNKNOWN" else 10)[0].verdict
     assert found == verdict or (verdict == "UNKNOWN" and found == "BOUNDED")
+
+
+HEIR = """FUNCTION_BLOCK Heir EXTENDS Library.Task
+VAR n : INT; END_VAR
+METHOD Step
+n := n + 1;
+END_METHOD
+METHOD Go
+{body}
+END_METHOD
+END_FUNCTION_BLOCK
+PROGRAM P
+VAR h : Heir; seen, k : INT; END_VAR
+{use}
+seen := h.n;
+k := 3;
+END_PROGRAM"""
+
+
+@pytest.mark.parametrize(("body", "use", "verdict"), [
+    ("Step();", "h.Go();", "VIOLATED"), (";", "h.Go();", "PROVED"),
+    ("THIS^.Restore();", "h.Go();", "UNKNOWN"), ("SUPER^.Restore();", "h.Go();", "UNKNOWN"),
+    ("THIS^.Done := TRUE;", "h.Go();", "UNKNOWN"), ("IF THIS^.Done THEN n := 1; END_IF", "h.Go();", "UNKNOWN"),
+    (";", "h.Restore();", "UNKNOWN"), (";", "h(execute := TRUE);", "UNKNOWN"),
+    (";", "k := h.Other;", "PROVED")])
+def test_members_of_a_block_that_is_not_there_may_do_anything(body: str, use: str, verdict: str) -> None:
+    dialect = Dialect("twincat", allows_missing=True)
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["seen = 0"]}])
+    source = HEIR.format(body=body, use=use)
+    assert read_program(source, "P", dialect).program, read_program(source, "P", dialect).diagnostics
+    assert verify(source, "P", asked, dialect=dialect)[0].verdict == verdict
+
+
+def test_a_member_that_a_block_has_not_stays_an_error_where_its_base_is_there() -> None:
+    source = HEIR.format(body="THIS^.Restore();", use="h.Other();").replace(" EXTENDS Library.Task", "")
+    assert [one.code for one in read_program(source, "P", Dialect("twincat", allows_missing=True)).diagnostics] == [
+        "unknown-member", "unknown-member"]
+
+
+@pytest.mark.parametrize("given", ["(THIS^)", "(THIS^, eMode.None)", "(3)", "(a, b)", "(size := 3)", "(f(1), 2)"])
+def test_arguments_of_fb_init_are_a_gap(given: str) -> None:
+    source = f"FUNCTION_BLOCK B\nEND_FUNCTION_BLOCK\nPROGRAM P\nVAR b1 : B{given}; n : INT; END_VAR\nn := 1;\nEND_PROGRAM"
+    reading = read_program(source, "P", Dialect("twincat"))
+    assert ([one.code for one in reading.diagnostics], reading.program is not None) == (["gap-init"], True)
+
+
+@pytest.mark.parametrize("given", ["(3)", "(1, 2)", "(1..)"])
+def test_limits_of_a_number_stay_errors(given: str) -> None:
+    assert not read_program(f"PROGRAM P\nVAR n : INT {given}; END_VAR\nn := 1;\nEND_PROGRAM").program
