@@ -382,6 +382,7 @@ class Units:
         if unit.base.key in self.open:
             scope.report("recursion", unit.base.span, circle=f"{unit.name.text} extends {unit.base.text}")
             return ()
+        self._world.bases[unit.name.key] = unit.base.key
         found = self._declare(base).variables
         lost |= self._lost[base.name.key]
         if base.name.key in self._world.partial:
