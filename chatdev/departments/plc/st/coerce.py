@@ -30,7 +30,9 @@ from chatdev.departments.plc.st.functions import (
     LREAL,
     NANOSECONDS,
     SCALARS,
+    Fit,
     base_of,
+    counted_in,
     describe_type,
     fit,
     fit_constant,
@@ -59,15 +61,40 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
                            wanted=describe_type(target), conversion="", constant="")
     if is_loose(source):
         number = fit_constant(expression, target) if isinstance(expression, Constant) else None
+        number = number or _turn_sign(expression, target, scope)
         return number or _coerce_loose(expression, target, scope, what)
     judged = fit(source, target)
-    if judged == "no" and source.kind == target.kind == "real" and scope.world.dialect.name in OPEN_DIALECTS:
-        judged = "risky"  # LREAL to REAL: there a warning
+    if judged == "no" and scope.world.dialect.name in OPEN_DIALECTS:
+        judged = _judge_openly(source, target)
     if judged == "no":
         raise _reject_type(expression, source, target, scope, what)
     if judged == "risky":
         _warn(expression, target, scope)
     return convert(expression, target)
+
+
+def _judge_openly(source: Scalar, target: Scalar) -> Fit:
+    """What CODESYS and TwinCAT take beside that, with a warning: an LREAL as a REAL, an enumeration as a bit string or
+    as another enumeration."""
+    is_number = source.kind == "enum" and target.kind in ("bits", "enum", "int")
+    if is_number and target.kind == "bits" and (source.low or 0) >= 0 and (source.high or 0) < 1 << target.bits:
+        return "fits"
+    return "risky" if is_number or source.kind == target.kind == "real" else "no"
+
+
+def _turn_sign(expression: Expression, target: Scalar, scope: Scope) -> Constant | None:
+    """A negative number as one without sign, which CODESYS and TwinCAT take with a warning."""
+    if scope.world.dialect.name not in OPEN_DIALECTS or target.kind not in ("int", "bits") or target.signed or not (
+            isinstance(expression, Constant) and isinstance(expression.value, int)
+            and -(1 << target.bits - 1) <= expression.value < 0):
+        return None
+    scope.report("risky-conversion", expression.span, found="a negative number", wanted=describe_type(target),
+                 conversion="")
+    return Constant(keep_bits(expression.value, target), base_of(target), expression.span)
+
+
+def _unite_enumerations(left: Scalar, right: Scalar) -> Scalar | None:
+    return unite(counted_in(left), counted_in(right)) if left.kind == right.kind == "enum" else None
 
 
 def _pass_unknown(expression: Expression, target: Type, scope: Scope) -> Expression:
@@ -88,6 +115,8 @@ def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expr
     if is_loose(left_type) or is_loose(right_type):
         return _meet_number(left, right, scope)
     united = unite(left_type, right_type)
+    if united is None and scope is not None and scope.world.dialect.name in OPEN_DIALECTS:
+        united = _unite_enumerations(left_type, right_type)
     if united is None:
         return None
     for one in (left, right):
@@ -113,7 +142,7 @@ def conversion_name(source: Scalar, target: Scalar) -> str:
     """The function that converts, or nothing."""
     if "string" in (source.kind, target.kind) or target.kind == "enum" or is_loose(source):
         return ""
-    return f"{'INT' if source.kind == 'enum' else source.name}_TO_{target.name}"
+    return f"{counted_in(source).name}_TO_{target.name}"
 
 
 def _is_exact(type_: Scalar, left: Constant, right: Constant) -> bool:

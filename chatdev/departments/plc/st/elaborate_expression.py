@@ -12,13 +12,15 @@ from chatdev.departments.plc.st.core import (
     Constant,
     Convert,
     Expression,
+    Forget,
     Operation,
     Scalar,
     Type,
     Unknown,
+    initial_value,
 )
 from chatdev.departments.plc.st.elaborate_call import call_getter, elaborate_call
-from chatdev.departments.plc.st.elaborate_place import elaborate_place, why_unknown
+from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
 from chatdev.departments.plc.st.functions import (
     BOOL,
     DATE,
@@ -36,17 +38,19 @@ from chatdev.departments.plc.st.functions import (
     TIME,
     UNKNOWN_TYPE,
     WSTRING,
+    base_of,
     describe_type,
     is_loose,
     is_opaque,
     unite,
 )
-from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, UnknownValue
-from chatdev.departments.plc.st.syntax import Binary, Invocation, Literal, Node, Unary
+from chatdev.departments.plc.st.scope import MOST_DEPTH, OPEN_DIALECTS, Reject, Scope, UnknownValue
+from chatdev.departments.plc.st.syntax import Assigning, Binary, Invocation, Literal, Node, Unary
 
 _LOGIC = ("and", "or", "xor", "and_then", "or_else")
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 _WITHOUT_ORDER = ("bool",)
+_BITS = {8: "byte", 16: "word", 32: "dword", 64: "lword"}
 _COUNTED = {8: "SINT", 16: "INT", 32: "DINT", 64: "LINT"}
 
 
@@ -63,6 +67,8 @@ def elaborate(node: Node, scope: Scope) -> Expression:
             return _elaborate_binary(node, scope)
         if isinstance(node, Unary):
             return _elaborate_unary(node, scope)
+        if isinstance(node, Assigning):
+            return _assign_within(node, scope)
         if isinstance(node, Invocation):
             return elaborate_call(node, scope, elaborate)
         if scope.world.properties and (found := call_getter(node, scope, elaborate)) is not None:
@@ -70,6 +76,20 @@ def elaborate(node: Node, scope: Scope) -> Expression:
         return elaborate_place(node, scope, elaborate)
     finally:
         scope.depth -= 1
+
+
+def _assign_within(node: Assigning, scope: Scope) -> Expression:
+    """`(a := b)`: it is done before the statement, and gives what is assigned."""
+    if scope.world.dialect.name not in OPEN_DIALECTS:
+        raise scope.reject("unexpected", node.value.span, found="':='", what="an expression", key=":=")
+    target = elaborate_target(node.target, scope, elaborate)
+    value = elaborate(node.value, scope)
+    if isinstance(target, Unknown) or is_opaque(target.type):
+        scope.before.append(Forget(target.why if isinstance(target, Unknown) else "pointers", node.span))
+        return value
+    value = coerce(value, target.type, scope, "the value that is assigned")
+    scope.before.append(Assign(target, value, node.span))
+    return target
 
 
 def elaborate_as(node: Node, target: Type, scope: Scope, what: str) -> Expression:
@@ -140,7 +160,20 @@ _BASES = {"CHAR": STRING, "WCHAR": WSTRING}
 def _elaborate_binary(node: Binary, scope: Scope) -> Expression:
     if node.operator in ("and_then", "or_else"):
         return _elaborate_short(node, scope)
-    return operate(node.operator, [elaborate(node.left, scope), elaborate(node.right, scope)], node, scope)
+    left, before = elaborate(node.left, scope), len(scope.before)
+    right = elaborate(node.right, scope)
+    if _assigns(node.right) and not isinstance(left, Constant | Unknown) and isinstance(left.type, Scalar):
+        kept = scope.add_temporary("left", settle(left).type, initial_value(settle(left).type))  # as it was before that
+        scope.before.insert(before, Assign(kept, settle(left), node.left.span))
+        left = kept
+    return operate(node.operator, [left, right], node, scope)
+
+
+def _assigns(node: Node) -> bool:
+    """Whether an operand has an assignment in it."""
+    if isinstance(node, Binary):
+        return _assigns(node.left) or _assigns(node.right)
+    return isinstance(node, Assigning) or (isinstance(node, Unary) and _assigns(node.operand))
 
 
 def _elaborate_short(node: Binary, scope: Scope) -> Expression:
@@ -184,6 +217,10 @@ def _negate(operand: Expression, node: Node, scope: Scope) -> Expression:
 
 def _negate_logic(operand: Expression, node: Node, scope: Scope) -> Expression:
     type_ = operand.type
+    if isinstance(type_, Scalar) and type_.kind == "int" and type_.bits and scope.world.dialect.name in OPEN_DIALECTS:
+        bits = SCALARS[_BITS[type_.bits]]
+        turned = Operation("not", (Convert(operand, bits, node.span),), bits, node.span)
+        return Convert(turned, base_of(type_), node.span)
     if not isinstance(type_, Scalar) or type_.kind not in ("bool", "bits"):
         raise scope.reject("wrong-operand", node.span, operator="NOT", found=describe_type(type_),
                            wanted="BOOL or a bit string")
@@ -194,6 +231,10 @@ def _negate_logic(operand: Expression, node: Node, scope: Scope) -> Expression:
 
 def _combine_logic(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
     met = meet(left, right, scope)
+    if met is not None and met[2].kind == "int" and met[2].bits and scope.world.dialect.name in OPEN_DIALECTS:
+        bits = SCALARS[_BITS[met[2].bits]]
+        operands = tuple(Convert(one, bits, one.span) for one in met[:2])
+        return Convert(Operation(sign, operands, bits, node.span), met[2], node.span)
     if met is None or met[2].kind not in ("bool", "bits") or (met[2].kind == "bits" and "_" in sign):
         raise _reject_operands(sign.upper(), left, right, node, scope, "BOOL or bit strings")
     return Operation(sign, met[:2], met[2], node.span)
@@ -201,6 +242,9 @@ def _combine_logic(sign: str, left: Expression, right: Expression, node: Node, s
 
 def _compare(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
     met = meet(left, right, scope)
+    if met is None and _mixes_signs(left, right, scope):
+        scope.report("gap-signs", node.span, left=describe_type(left.type), right=describe_type(right.type))
+        return Unknown("operands of mixed signs", BOOL, node.span)
     if met is None or (met[2].kind in _WITHOUT_ORDER and sign not in ("=", "<>")):
         raise _reject_operands(sign, left, right, node, scope, "two values of one type")
     operands, type_ = met[:2], met[2]
@@ -211,10 +255,20 @@ def _compare(sign: str, left: Expression, right: Expression, node: Node, scope: 
     return Operation(sign, operands, BOOL, node.span)
 
 
+def _mixes_signs(left: Expression, right: Expression, scope: Scope) -> bool:
+    """Whether integers meet of which no type holds both, and the dialect takes them all the same."""
+    kinds = [one.type.kind for one in (left, right) if isinstance(one.type, Scalar)]
+    return scope.world.dialect.name in OPEN_DIALECTS and len(kinds) == 2 and set(kinds) <= {"int", "bits", "enum"} \
+        and "int" in kinds
+
+
 def _reckon(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
     if scope.world.dialect.name != "iec":
         left, right = _beside_real(left, right), _beside_real(right, left)
     met = meet(left, right, scope)
+    if met is None and _mixes_signs(left, right, scope):
+        scope.report("gap-signs", node.span, left=describe_type(left.type), right=describe_type(right.type))
+        return Unknown("operands of mixed signs", UNKNOWN_TYPE, node.span)
     allowed, wanted = (("int",), "integers") if sign == "mod" else (("int", "real"), "numbers")
     if met is not None and met[2].kind == "bits":
         return _count_bits(met[:2], met[2], node, scope, lambda both: _reckon(sign, both[0], both[1], node, scope))

@@ -28,7 +28,7 @@ from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, is_opaque, range_of
 from chatdev.departments.plc.st.references import find_addressed, is_nothing
-from chatdev.departments.plc.st.scope import ANYTHING, BASE, MOST_LOOPS, Reject, Scope, UnknownValue
+from chatdev.departments.plc.st.scope import ANYTHING, BASE, MOST_LOOPS, OPEN_DIALECTS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import (
     Alone,
     Assignment,
@@ -94,7 +94,7 @@ def _elaborate_statement(step: Step, scope: Scope) -> list[Statement]:
     if isinstance(step, While):
         return _repeat(step, scope)
     if isinstance(step, Leave):
-        return [_leave(step, scope)]
+        return _leave(step, scope)
     return [Assert(_condition(step.condition, scope, "the condition of #ASSERT"), step.name, step.span)]
 
 
@@ -298,16 +298,24 @@ def _count(step: For, scope: Scope) -> list[Statement]:
     start = _take(elaborate(step.start, scope), counter.type, scope, f"the first value of '{name}'")
     with _collect(scope) as before:
         limit = _take(elaborate(step.limit, scope), counter.type, scope, f"the last value of '{name}'")
-        by = (_take(elaborate(step.step, scope), counter.type, scope, f"the step of '{name}'") if step.step
-              else Constant(1, counter.type, step.span))
+        by = elaborate(step.step, scope) if step.step else Constant(1, counter.type, step.span)
+        down = counter.type if _counts_down(by, counter.type, scope) else None
+        by = by if down else _take(by, counter.type, scope, f"the step of '{name}'")
     if isinstance(by, Constant) and by.value == 0:
         raise scope.reject("zero-step", by.span, name=name)
     scope.counters.append(counter.root)
     body = _inside_loop(step, scope)
     scope.counters.pop()
-    following = Assign(counter, operate("+", [counter, by], step.variable, scope), step.span)
+    following = Assign(counter, Operation("-", (counter, Constant(-by.value, down)), down, step.span) if isinstance(
+        by, Constant) and down else operate("+", [counter, by], step.variable, scope), step.span)
     return [Assign(counter, start, step.span), *before,
             Loop(_within(counter, limit, by), body, (following, *before), span=step.span)]
+
+
+def _counts_down(by: Expression, type_: Scalar, scope: Scope) -> bool:
+    """Whether a counter without sign goes down, which CODESYS and TwinCAT take."""
+    return isinstance(by, Constant) and not type_.signed and -range_of(type_)[1] <= by.value < 0 \
+        and scope.world.dialect.name in OPEN_DIALECTS
 
 
 def _inside_loop(step: For | While, scope: Scope) -> tuple[Statement, ...]:
@@ -348,7 +356,12 @@ def _repeat(step: While, scope: Scope) -> list[Statement]:
     return [*before, loop] if step.tests_first else [loop]
 
 
-def _leave(step: Leave, scope: Scope) -> Statement:
+def _leave(step: Leave, scope: Scope) -> list[Statement]:
     if step.to != "return" and not scope.loops:
         raise scope.reject("no-loop", step.span, word=step.to.upper())
-    return Jump(step.to, step.span)
+    if step.condition is None:
+        return [Jump(step.to, step.span)]
+    if scope.world.dialect.name not in OPEN_DIALECTS:
+        raise scope.reject("unexpected", step.span, found="'('", what=step.to.upper(), key="(")
+    return [Branch(_condition(step.condition, scope, "the condition of RETURN"), (Jump(step.to, step.span),),
+                   span=step.span)]

@@ -11,6 +11,7 @@ from chatdev.departments.plc.st.core import (
     Constant,
     Convert,
     Field,
+    Place,
     Record,
     Scalar,
     Span,
@@ -21,7 +22,7 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant
-from chatdev.departments.plc.st.elaborate_place import opaque_type
+from chatdev.departments.plc.st.elaborate_place import opaque_type, why_unknown
 from chatdev.departments.plc.st.functions import (
     DINT,
     INT,
@@ -35,12 +36,13 @@ from chatdev.departments.plc.st.functions import (
     range_of,
     round_real,
 )
-from chatdev.departments.plc.st.scope import OPEN, Reject, Scope, UnknownValue, World
+from chatdev.departments.plc.st.scope import OPEN, OPEN_DIALECTS, Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,
     EnumOf,
     Initials,
+    Member,
     Name,
     Node,
     PointerTo,
@@ -50,6 +52,8 @@ from chatdev.departments.plc.st.syntax import (
     TypeOf,
 )
 
+MOST_NUMBERS = 1_000_000
+"""So far apart the numbers of an enumeration may lie."""
 MOST_TYPES = 50
 """So many types may contain each other in a row."""
 
@@ -218,20 +222,24 @@ class Types:
 
     def _resolve_values(self, node: EnumOf, scope: Scope, name: str) -> Scalar:
         """An enumeration; its values are known by their names from then on. Numbers that none has are left empty."""
+        base = SCALARS.get(node.base, INT)
+        base = base if base.kind in ("int", "bits") else INT
         numbers: dict[int, str] = {}
         seen: set[str] = set()
         following = 0
         for value, said in node.values:
             if said is not None:
-                following = _whole(said, INT, scope, "a value of an enumeration")
+                following = _whole(said, base, scope, "a value of an enumeration")
             if value.key in seen or following in numbers:
                 raise scope.reject("declared-twice", value.span, name=value.text, what="value", line=0)
             seen.add(value.key)
             numbers[following] = value.text
             following += 1
         low, high = min(numbers), max(numbers)
+        if high - low > MOST_NUMBERS:
+            raise scope.reject("wide-enumeration", node.span, low=low, high=high, most=MOST_NUMBERS)
         names = tuple(numbers.get(number, "") for number in range(low, high + 1))
-        enumeration = Scalar(name or "enumeration", "enum", 16, names=names, low=low, high=high)
+        enumeration = Scalar(name or "enumeration", "enum", base.bits, base.signed, names, low, high)
         for number, text in numbers.items():
             self._world.values.setdefault(text.lower(), []).append((enumeration, number))
         return enumeration
@@ -285,13 +293,40 @@ def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Sc
         return 0
     if isinstance(type_, Array) and initials.parts:
         return _fill_array(_expand(initials, type_, scope), type_, default, initials, scope)
-    if isinstance(type_, Record) and initials.names:
+    if isinstance(type_, Record) and (initials.names or initials.value is None):
         return _fill_record(initials, type_, default, scope)
+    if not isinstance(type_, Scalar) and initials.value is not None:
+        found = _find_constant(initials.value, type_, scope)
+        if found is not None:
+            return found
     if not isinstance(type_, Scalar) or initials.value is None:
         wanted = "[value, 4(value)]" if isinstance(type_, Array) else "(part := value)" if isinstance(
             type_, Record) else "a value"
         raise scope.reject("initial-form", initials.span, type=describe_type(type_), wanted=wanted)
     return _scalar(initials.value, type_, scope)
+
+
+def _find_constant(node: Node, type_: Type, scope: Scope) -> Value | None:
+    """The value of a constant structure or array that a variable begins with; None if the name is none's."""
+    if not isinstance(node, Name | Member):
+        return None
+    place = elaborate(node, scope)
+    if isinstance(place, Unknown) or is_opaque(place.type):
+        raise UnknownValue(place.why if isinstance(place, Unknown) else why_unknown(place.type))
+    variable = scope.find(place.root) if isinstance(place, Place) and not place.steps else None
+    if variable is None or variable.type != type_:
+        return None
+    if variable.section != "constant":
+        raise _begin_unknown(node, scope)
+    return variable.initial
+
+
+def _begin_unknown(node: Node, scope: Scope) -> Exception:
+    """A variable begins with what another one is then, as CODESYS and TwinCAT take it; to be raised."""
+    if scope.world.dialect.name not in OPEN_DIALECTS:
+        return scope.reject("not-constant", node.span, what="the initial value")
+    scope.report("gap-begins", node.span)
+    return UnknownValue("what a variable begins with")
 
 
 def _scalar(node: Node, type_: Scalar, scope: Scope) -> Value:
@@ -305,7 +340,7 @@ def _scalar(node: Node, type_: Scalar, scope: Scope) -> Value:
         value = round_real(value, type_) if type_.kind == "real" else keep_bits(value, type_)
         expression = Constant(value, type_, node.span)
     if not isinstance(expression, Constant):
-        raise scope.reject("not-constant", node.span, what=what)
+        raise _begin_unknown(node, scope)
     if type_.low is not None:
         low, high = range_of(type_)
         if not low <= expression.value <= high:

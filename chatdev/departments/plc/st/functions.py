@@ -306,6 +306,13 @@ def base_of(type_: Scalar) -> Scalar:
     return replace(type_, low=None, high=None) if is_limited else type_
 
 
+def counted_in(type_: Scalar) -> Scalar:
+    """The integer type of an enumeration's numbers; any other type as it is."""
+    if type_.kind != "enum":
+        return type_
+    return next(one for one in _INTEGERS if (one.bits, one.signed) == (type_.bits, type_.signed))
+
+
 def range_of(type_: Scalar) -> tuple[int, int]:
     """The least and the greatest integer of a type of numbers that are integers."""
     if type_.low is not None and type_.high is not None:
@@ -415,8 +422,8 @@ _PREFIXES = {"DATE": "D", "TIME_OF_DAY": "TOD", "DATE_AND_TIME": "DT", "LDATE": 
 
 @functools.cache
 def _narrowest(left: Scalar, right: Scalar) -> Scalar | None:
-    """The narrowest integer type that holds all values of both; an enumeration's are those of INT."""
-    lows, highs = zip(*(range_of(INT if one.kind == "enum" else one) for one in (left, right)), strict=True)
+    """The narrowest integer type that holds all values of both; an enumeration's are those of what it counts in."""
+    lows, highs = zip(*(range_of(counted_in(one)) for one in (left, right)), strict=True)
     held = (one for one in _INTEGERS if range_of(one)[0] <= min(lows) and max(highs) <= range_of(one)[1])
     return next(held, None)
 
@@ -453,8 +460,8 @@ def _integer_to_bits(source: Scalar, target: Scalar) -> Fit:
     return "risky" if source.signed else "fits"
 
 
-def _enum_to_integer(_source: Scalar, target: Scalar) -> Fit:
-    return _integer_to_integer(INT, target)
+def _enum_to_integer(source: Scalar, target: Scalar) -> Fit:
+    return _integer_to_integer(counted_in(source), target)
 
 
 def _time_to_time(source: Scalar, target: Scalar) -> Fit:

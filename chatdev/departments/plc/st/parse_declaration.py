@@ -109,6 +109,8 @@ def parse_initials(cursor: Cursor) -> Initials:
     if token.key == "[":
         return _parse_elements(cursor)
     cursor.accept("STRUCT")
+    if cursor.token.key == "(" and cursor.ahead().key == ")":
+        return Initials(cursor.span_from((cursor.take(), cursor.take())[0].span))
     if cursor.token.key == "(" and cursor.ahead().kind == "name" and cursor.ahead(2).key == ":=":
         return _parse_named(cursor)
     if token.kind == "integer" and cursor.ahead().key == "(":
@@ -219,8 +221,7 @@ def _parse_upper(cursor: Cursor, low: Node) -> tuple[Node, Node]:
 
 
 def _parse_values(cursor: Cursor) -> TypeNode:
-    """`(Idle, Running := 5)`, and a type behind it that says how wide it is, which is passed over, as is a value to
-    begin with."""
+    """`(Idle, Running := 5)`, and a type behind it that says how wide it is."""
     opener = cursor.take()
     values: list[tuple[Name, Node | None]] = []
     while True:
@@ -232,9 +233,8 @@ def _parse_values(cursor: Cursor) -> TypeNode:
         if not cursor.accept(","):
             break
     cursor.expect(")", "the values of an enumeration")
-    if cursor.token.kind == "name":
-        cursor.take()
-    return EnumOf(tuple(values), cursor.span_from(opener.span))
+    base = cursor.take().key if cursor.token.kind == "name" else ""
+    return EnumOf(tuple(values), cursor.span_from(opener.span), base)
 
 
 def _parse_limits(cursor: Cursor, name: Name) -> TypeNode:
@@ -245,6 +245,8 @@ def _parse_limits(cursor: Cursor, name: Name) -> TypeNode:
         cursor.findings.report("gap-init", cursor.token.span)
         return TypeName(_passed_arguments(cursor, name))
     opener = cursor.take()
+    if name.key not in _INTEGERS and cursor.accept(")"):
+        return TypeName(name)  # Block(): FB_init without arguments
     low = parse_expression(cursor)
     if name.key not in _INTEGERS and cursor.token.key != "..":
         cursor.findings.report("gap-init", opener.span)

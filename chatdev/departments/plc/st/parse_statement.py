@@ -12,6 +12,7 @@ from chatdev.departments.plc.st.syntax import (
     Alone,
     Argument,
     Assertion,
+    Assigning,
     Assignment,
     Binary,
     CallStatement,
@@ -151,9 +152,19 @@ def _parse_simple(cursor: Cursor) -> Step:
 
 def _parse_value(cursor: Cursor) -> Node:
     """What is assigned, and the end of the statement."""
-    value = parse_expression(cursor)
+    value = _parse_assigning(cursor)
     cursor.finish_statement("an expression")
     return value
+
+
+def _parse_assigning(cursor: Cursor) -> Node:
+    """An expression, or an assignment in its place."""
+    value = parse_expression(cursor)
+    if cursor.token.key != ":=" or not isinstance(value, Name | Member | Subscript | Target):
+        return value
+    cursor.take()
+    with cursor.nest():
+        return Assigning(value, _parse_assigning(cursor), cursor.span_from(value.span))
 
 
 def _parse_label(cursor: Cursor, target: Node) -> Step:
@@ -358,10 +369,12 @@ def _parse_repeat(cursor: Cursor) -> Step | None:
 
 
 def _parse_jump(cursor: Cursor) -> Step:
+    """EXIT, CONTINUE, RETURN; `RETURN(condition)` returns where it holds."""
     token = cursor.take()
+    condition = _parse_operand(cursor) if token.key == "RETURN" and cursor.token.key == "(" else None
     cursor.finish_statement(token.key)
     to = {"EXIT": "exit", "CONTINUE": "continue", "RETURN": "return"}[token.key]
-    return Leave(to, token.span)  # type: ignore[arg-type]
+    return Leave(to, token.span, condition)  # type: ignore[arg-type]
 
 
 def _end_block(cursor: Cursor, opener: Token, end: str, step: Step | None) -> Step | None:
@@ -500,7 +513,7 @@ def _parse_operand(cursor: Cursor) -> Node:
 def _parse_bracket(cursor: Cursor) -> Node:
     opener = cursor.take()
     with cursor.nest():
-        inner = parse_expression(cursor)
+        inner = _parse_assigning(cursor)
     if not cursor.accept(")"):
         raise cursor.stop("open-bracket", bracket="(", expected=")", line=opener.line, column=opener.column,
                           key=cursor.token.key)

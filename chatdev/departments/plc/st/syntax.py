@@ -87,6 +87,15 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
+class Assigning:
+    """An assignment within an expression: `a := b := c`, `(a := b)`."""
+
+    target: Node
+    value: Node
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
     """`value`, `name := value`, or `name => place`."""
 
@@ -106,7 +115,7 @@ class Invocation:
     span: Span
 
 
-Node: TypeAlias = "Literal | Name | Member | Subscript | Target | Address | Unary | Binary | Invocation"
+Node: TypeAlias = "Literal | Name | Member | Subscript | Target | Address | Unary | Binary | Assigning | Invocation"
 
 # statements ----------------------------------------------------------------------------------------------------------
 
@@ -184,8 +193,11 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
+    """EXIT, CONTINUE, RETURN, or `RETURN(condition)`."""
+
     to: OneOf["exit", "continue", "return"]
     span: Span
+    condition: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +268,11 @@ class ArrayOf:
 
 @dataclass(frozen=True, slots=True)
 class EnumOf:
+    """An enumeration; `base` is the lower-case name of the type that it is counted in, if that is said."""
+
     values: tuple[tuple[Name, Node | None], ...]
     span: Span
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -492,3 +492,65 @@ def test_a_base_block_that_stands_for_its_heir_is_not_known() -> None:
     user = "FUNCTION_BLOCK Use\nVAR_IN_OUT b : Brake; END_VAR\nVAR n : INT; END_VAR\nn := b.n;\nEND_FUNCTION_BLOCK\n"
     source = OWN.format(body=body).replace("PROGRAM P\n", f"{user}PROGRAM P\nVAR use : Use; END_VAR\n")
     assert [one.code for one in read_program(source, "P", Dialect("twincat")).diagnostics] == ["gap-dispatch"]
+
+
+OPENLY = """TYPE Code : (Ok, Bad := 16#303, Worse := 167206) DINT; END_TYPE
+TYPE Small : (A, B := 200) BYTE; END_TYPE
+TYPE Other : (C, D := 200); END_TYPE
+TYPE Fault : STRUCT code : Code; text : STRING; END_STRUCT END_TYPE
+VAR_GLOBAL CONSTANT none : Fault := (code := Code.Bad, text := 'no'); END_VAR
+VAR_GLOBAL start : INT := 5; END_VAR
+FUNCTION_BLOCK Reader
+VAR_OUTPUT fault : Fault := none; k : INT{begins}; empty : Fault := (); END_VAR
+VAR shown : INT; END_VAR
+PROPERTY Shown : INT
+SET PROTECTED
+shown := Shown;
+END_SET
+END_PROPERTY
+END_FUNCTION_BLOCK
+PROGRAM P
+VAR_INPUT x : INT; c : BOOL; END_VAR
+VAR r : Reader(); y, z : INT; u, v : UDINT; q : USINT; b : BYTE; e : Small; o : Other; d : DINT; l : ULINT; END_VAR
+{body}
+END_PROGRAM"""
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ("z := y := x;", 10), ("IF (z := x + 1) > 10 THEN y := z; END_IF", 11), ("y := z + (z := 3);", 3),
+    ("z := 2; y := z + (z := 3) * z;", 11), ("y := 1; RETURN(c); y := 2;", 1),
+    ("RETURN(c := x > 50); y := 2;", 2), ("y := DINT_TO_INT(r.fault.code) + r.empty.text = r.fault.text;", None),
+    ("u := 12; v := u OR 3; y := UDINT_TO_INT(v XOR u);", 3), ("u := NOT u; IF u = 4294967295 THEN y := 7; END_IF", 7),
+    ("FOR q := 5 TO 1 BY -1 DO y := y + q; END_FOR", 15), ("d := Code.Worse; y := DINT_TO_INT(d / 1000);", 167),
+    ("e := Small.B; b := e; y := b;", 200), ("o := Small.B; IF o = Other.D THEN y := 4; END_IF", 4),
+    ("u := -1; IF u > 5 THEN y := 9; END_IF", 9)])
+def test_what_codesys_and_twincat_take(body: str, expected: int | None) -> None:
+    source, dialect = OPENLY.format(body=body, begins=""), Dialect("twincat")
+    reading = read_program(source, "P", dialect)
+    if expected is None:
+        assert not reading.program
+        return
+    assert reading.program, reading.diagnostics
+    assert reading.gaps == ()
+    assert Machine(reading.program).scan({"x": 10, "c": True})["y"] == expected
+    assert (read_program(source, "P").program is None) == ("Code" not in body)
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [
+        f"x <> 10 OR NOT c OR k > 0 OR y = {expected}"]}])
+    counted = source.replace("PROGRAM P\n", "PROGRAM P\nVAR_OUTPUT k : INT; END_VAR\n").replace(
+        f"{body}\nEND_PROGRAM", f"k := seen; seen := 1;\n{body}\nEND_PROGRAM").replace("VAR r :", "VAR seen : INT; r :")
+    assert verify(counted, "P", asked, dialect=dialect)[0].verdict == "PROVED"
+
+
+@pytest.mark.parametrize(("body", "begins", "expected"), [
+    ("IF l <= y THEN z := 1; END_IF", "", ["gap-signs"]), ("d := l + y;", "", ["gap-signs"]),
+    ("y := r.k;", " := start", ["gap-begins"]), ("u := -2147483649;", "", ["out-of-range"]),
+    ("e := 3;", "", ["type-mismatch"]), ("b := c;", "", ["type-mismatch"]), ("c := (y := 3);", "", ["type-mismatch"]),
+    ("y := x y;", "", ["unexpected"])])
+def test_what_is_not_known_there_or_wrong(body: str, begins: str, expected: list[str]) -> None:
+    reading = read_program(OPENLY.format(body=body, begins=begins), "P", Dialect("codesys"))
+    assert [one.code for one in reading.diagnostics if one.severity != "warning"] == expected
+
+
+def test_an_enumeration_has_a_bound_for_its_numbers() -> None:
+    source = "TYPE E : (A, B := 16#7FFFFFFF) DINT; END_TYPE\nPROGRAM P\nVAR e1 : E; END_VAR\ne1 := A;\nEND_PROGRAM"
+    assert [one.code for one in read_program(source, "P").diagnostics][:1] == ["wide-enumeration"]
