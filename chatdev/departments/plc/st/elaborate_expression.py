@@ -145,13 +145,22 @@ def _elaborate_literal(node: Literal, scope: Scope) -> Expression:
     type_ = SCALARS.get(node.type.lower())
     if type_ is None:
         raise scope.reject("unknown-type", node.span, name=node.type, near="", unsupported=False)
-    if type_ == LTIME and node.value >= 2 ** 63:
-        scope.report("gap-long-time", node.span)
-        return Unknown("an LTIME of more than 106751 days", LTIME, node.span)
+    if type_ in (TIME, LTIME) and node.value >= 1 << type_.bits - 1:
+        return _elaborate_long_time(type_, node, scope)
     if isinstance(node.value, bool) or type_.kind in ("time", "string"):
         return coerce(Constant(node.value, _BASES.get(type_.name, type_), node.span), type_, scope, "a literal")
     loose = LOOSE_REAL if isinstance(node.value, float) else LOOSE_INT
     return coerce(Constant(node.value, loose, node.span), type_, scope, f"a literal of {node.type}")
+
+
+def _elaborate_long_time(type_: Scalar, node: Literal, scope: Scope) -> Expression:
+    """A duration that only one without sign holds: CODESYS and TwinCAT have a TIME of 49 days."""
+    if type_ == TIME and scope.world.dialect.name not in OPEN_DIALECTS:
+        raise scope.reject("bad-literal", node.span, found=f"T#{node.value}ms",
+                           why="a TIME ends at T#24d20h31m23s647ms")
+    most = "106751" if type_ == LTIME else "24"
+    scope.report("gap-long-time", node.span, type=type_.name, most=most)
+    return Unknown(f"{'an' if type_ == LTIME else 'a'} {type_.name} of more than {most} days", type_, node.span)
 
 
 _BASES = {"CHAR": STRING, "WCHAR": WSTRING}

@@ -585,6 +585,10 @@ def _parse_arguments(cursor: Cursor) -> tuple[Argument, ...]:
 
 def _parse_argument(cursor: Cursor) -> Argument:
     first = cursor.token
+    if first.key in ("pointer", "reference") and cursor.ahead().key == "TO":  # __NEW(POINTER TO type, count)
+        cursor.take()
+        cursor.take()
+        first = cursor.token
     negates = first.key == "NOT" and cursor.ahead(2).key == "=>"
     if negates:
         cursor.take()

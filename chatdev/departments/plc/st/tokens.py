@@ -266,8 +266,8 @@ def _read_duration(text: str) -> Fraction:
         total, end = total + Fraction(part[1]) * last, part.end()
     if end != len(digits) or not digits:
         raise BadLiteral("a duration has numbers with units d, h, m, s, ms, as in T#1m30s or T#250ms")
-    if total >= 2 ** 31 and not text.upper().startswith("L"):
-        raise BadLiteral("a TIME ends at T#24d20h31m23s647ms")
+    if total >= 2 ** 32 and not text.upper().startswith("L"):
+        raise BadLiteral("a TIME ends at T#24d20h31m23s647ms, and that of CODESYS and TwinCAT at T#49d17h2m47s295ms")
     return sign * total
 
 
