@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from chatdev.departments.plc.st.construction import add_construction
 from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routine, Scalar, Span, Variable
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
@@ -20,13 +21,13 @@ def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[s
     """All routines of a source, and of the `standard` ones those that it uses. What has no meaning is reported."""
     world = World(findings, dialect, standard=standard, broken=source.broken)
     world.namespaces = _NAMESPACES | source.namespaces | {one.lower() for one in dialect.namespaces}
-    units = Units(world, source.units, is_standard)
+    world.entry = _likely_entry(source, entry)
+    units = Units(world, add_construction(source, world.entry, findings), is_standard)
     types = Types(world, source.types, units.find_block, units.block_names(), units.interface_names(), units.open)
     units.types = types
     units.declare_globals([one for one in source.globals if one.section == "constant"])
     types.resolve_all()
     units.declare_globals([one for one in source.globals if one.section != "constant"])
-    world.entry = _likely_entry(source, entry)
     units.declare_programs(world.entry)
     units.declare_all()
     units.read_all()
@@ -76,7 +77,8 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
         return None
     globals_ = tuple(world.globals.values())
     variables = tuple(one for one in chosen.variables if one.name not in world.globals or one.section != "in_out")
-    chosen = replace(chosen, variables=variables + globals_)
+    is_used = any(chosen.name in _blocks_in(one) for one in globals_)  # then the block and what is run are two routines
+    chosen = replace(chosen, variables=variables + globals_, name=f"{chosen.name}@run" if is_used else chosen.name)
     program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms)
     return run_clocks(program, world.standard)
 

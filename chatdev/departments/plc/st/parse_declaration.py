@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Fix
-from chatdev.departments.plc.st.parse_statement import parse_expression, parse_literal, take_name
+from chatdev.departments.plc.st.parse_statement import parse_arguments, parse_expression, parse_literal, take_name
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,
@@ -210,11 +210,7 @@ def _parse_open_bounds(cursor: Cursor) -> tuple[Node, Node] | None:
 
 
 def _parse_bounds(cursor: Cursor) -> tuple[Node, Node]:
-    return _parse_upper(cursor, parse_expression(cursor))
-
-
-def _parse_upper(cursor: Cursor, low: Node) -> tuple[Node, Node]:
-    """The bounds, of which the lower one is read."""
+    low = parse_expression(cursor)
     if not cursor.accept(".."):
         raise cursor.stop("expected", expected="'..'", after="the lower bound")
     return low, parse_expression(cursor)
@@ -239,35 +235,32 @@ def _parse_values(cursor: Cursor) -> TypeNode:
 
 def _parse_limits(cursor: Cursor, name: Name) -> TypeNode:
     """`INT (0..100)`; `INT (Idle := 0, …)` is an enumeration, and `Block (size := 3)` gives arguments to FB_init."""
-    if cursor.ahead().kind == "name" and cursor.ahead(2).key in (":=", ",", ")"):
-        if name.key in _INTEGERS:
-            return _parse_values(cursor)
-        cursor.findings.report("gap-init", cursor.token.span)
-        return TypeName(_passed_arguments(cursor, name))
-    opener = cursor.take()
-    if name.key not in _INTEGERS and cursor.accept(")"):
-        return TypeName(name)  # Block(): FB_init without arguments
-    low = parse_expression(cursor)
-    if name.key not in _INTEGERS and cursor.token.key != "..":
-        cursor.findings.report("gap-init", opener.span)
-        return TypeName(_passed_arguments(cursor, name, 1))
-    limits = _parse_upper(cursor, low)
+    if name.key in _INTEGERS and cursor.ahead().kind == "name" and cursor.ahead(2).key in (":=", ",", ")"):
+        return _parse_values(cursor)
+    if name.key not in _INTEGERS and not _has_limits(cursor):
+        return TypeName(name, arguments=parse_arguments(cursor))
+    cursor.take()
+    limits = _parse_bounds(cursor)
     cursor.expect(")", "the limits of a subrange")
     return TypeName(name, limits)
 
 
+def _has_limits(cursor: Cursor) -> bool:
+    """Whether `..` stands in the bracket that begins here."""
+    depth = 0
+    for distance in range(_MOST_AHEAD):
+        key = cursor.ahead(distance).key
+        depth += (key == "(") - (key == ")")
+        if not depth or key in (";", "END_VAR"):
+            return False
+        if key == ".." and depth == 1:
+            return True
+    return False
+
+
+_MOST_AHEAD = 200
 _INTEGERS = frozenset(("sint", "int", "dint", "lint", "usint", "uint", "udint", "ulint", "byte", "word", "dword",
                        "lword"))
-
-
-def _passed_arguments(cursor: Cursor, name: Name, depth: int = 0) -> Name:
-    """The name, when its arguments are read; of so many brackets that are open."""
-    while cursor.token.kind != "end" and cursor.token.key not in (";", "END_VAR"):
-        depth += (cursor.token.key == "(") - (cursor.token.key == ")")
-        cursor.take()
-        if not depth:
-            break
-    return name
 
 
 def _parse_elements(cursor: Cursor) -> Initials:

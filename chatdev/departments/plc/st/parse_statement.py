@@ -464,7 +464,7 @@ def parse_place(cursor: Cursor) -> Node:
             if isinstance(node, Name):
                 cursor.calls.add(node.key)
             with cursor.nest():
-                arguments = _parse_arguments(cursor)
+                arguments = parse_arguments(cursor)
             node = Invocation(node, arguments, cursor.span_from(node.span))
         elif key == "^":
             cursor.take()
@@ -569,7 +569,8 @@ def _parse_subscript(cursor: Cursor, base: Node) -> Node:
     return Subscript(base, tuple(indices), cursor.span_from(base.span))
 
 
-def _parse_arguments(cursor: Cursor) -> tuple[Argument, ...]:
+def parse_arguments(cursor: Cursor) -> tuple[Argument, ...]:
+    """What a call is given, in its brackets."""
     opener = cursor.take()
     arguments: list[Argument] = []
     if cursor.accept(")"):

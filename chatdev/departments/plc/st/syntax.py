@@ -233,12 +233,13 @@ class Initials:
 @dataclass(frozen=True, slots=True)
 class TypeName:
     """A type by its name, without what stands before its last dot; `limits` make a subrange of it, `length` is that of
-    a STRING."""
+    a STRING, `arguments` are those of FB_init."""
 
     name: Name
     limits: tuple[Node, Node] | None = None
     length: Node | None = None
     prefix: str = ""
+    arguments: tuple[Argument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,255 @@
+"""Write out what is done before the first scan: FB_init of the instances of function blocks, as in CODESYS and TwinCAT.
+
+A block gets members that construct an instance: as one of the block that it extends, then the instances that it has,
+then by its own FB_init (Beckhoff, TwinCAT 3, "Behavior with derived function blocks"). A program constructs its
+instances and the global ones when it runs for the first time, a function its own in each call. All of it is syntax,
+which then means what it means everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from chatdev.departments.plc.st.core import Span
+from chatdev.departments.plc.st.diagnostics import Findings
+from chatdev.departments.plc.st.syntax import (
+    Argument,
+    ArrayOf,
+    Assignment,
+    CallStatement,
+    Declaration,
+    Foreign,
+    If,
+    Initials,
+    Invocation,
+    Literal,
+    Member,
+    Name,
+    Node,
+    SourceFile,
+    Step,
+    StructOf,
+    Subscript,
+    TypeName,
+    TypeNode,
+    Unary,
+    Unit,
+)
+
+_INIT = "fb_init"
+_MOST_INSTANCES = 200
+"""Of one array that are constructed."""
+_MOST_DEPTH = 50
+"""So many structures and arrays may stand in each other."""
+_KEPT = ("input", "output", "local")
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    """An instance of a block: how it is named, and what its FB_init is given (nothing where that is not known)."""
+
+    place: Node
+    block: str
+    arguments: Sequence[Argument] | None
+    initials: Initials | None = None
+
+
+def add_construction(source: SourceFile, entry: str, findings: Findings) -> Sequence[Unit]:
+    """The units of a source, with what constructs their instances; `entry` is the lower-case name of the one that is
+    run, if that is known. An instance that cannot be constructed is a gap."""
+    declared = (one for unit in source.units for part in (unit, *unit.members) for one in part.declarations)
+    is_given = any(isinstance(one.type, TypeName) and one.type.arguments for one in (*declared, *source.globals))
+    if not is_given and not any(member.name.key == _INIT for unit in source.units for member in unit.members):
+        return source.units
+    return _Construction(source, findings).write(entry)
+
+
+class _Construction:
+    """Finds which blocks of a source need it, and writes it."""
+
+    def __init__(self, source: SourceFile, findings: Findings) -> None:
+        self._source = source
+        self._findings = findings
+        self._units = {unit.name.key: unit for unit in source.units}
+        self._types = {name.key: one.type for one in source.types for name in one.names}
+        self._needs: dict[str, bool] = {}
+
+    def write(self, entry: str) -> Sequence[Unit]:
+        """All units, those that need it with more members and statements."""
+        used = {one.block for unit in self._source.units for one in self._instances(unit)}
+        found: list[Unit] = []
+        for unit in self._source.units:
+            key = unit.name.key
+            unit = self._begin_calls(replace(unit, members=tuple(map(self._begin_calls, unit.members))))
+            if unit.kind == "block" and self._is_constructed(key):
+                unit = replace(unit, members=(*unit.members, *self._members(unit)))
+            if key == entry or unit.kind == "program" or (not entry and unit.kind == "block" and key not in used):
+                unit = self._begin(unit, is_run=key == entry or not entry)
+            found.append(unit)
+        return found
+
+    def _chain(self, key: str) -> Iterator[Unit]:
+        seen: set[str] = set()
+        while key in self._units and key not in seen:
+            seen.add(key)
+            yield self._units[key]
+            base = self._units[key].base
+            key = base.key if base else ""
+
+    def _is_constructed(self, key: str) -> bool:
+        """Whether an instance of a block has an FB_init, or has instances that have one."""
+        if key not in self._needs:
+            self._needs[key] = False  # while it is looked for: a block within itself is an error of its own
+            self._needs[key] = any(
+                _find_init(unit) or any(self._is_constructed(one.block) for one in self._instances(unit))
+                for unit in self._chain(key))
+        return self._needs[key]
+
+    def _lacks_init(self, key: str) -> bool:
+        """Whether the FB_init of a block is that of one which is not there."""
+        chain = list(self._chain(key))
+        return chain[-1].base is not None and not any(map(_find_init, chain))
+
+    def _instances(self, unit: Unit) -> Iterator[_Instance]:
+        """The instances among the variables that a unit declares and keeps."""
+        yield from self._declared(one for one in unit.declarations if one.section in _KEPT and unit.kind != "function")
+
+    def _declared(self, declarations: Iterable[Declaration]) -> Iterator[_Instance]:
+        for one in declarations:
+            for name in one.names if one.type is not None else ():
+                yield from self._find(name, one.type, one.initial)
+
+    def _begin_calls(self, unit: Unit) -> Unit:
+        """A unit that constructs, in each call, the instances that last as long as it; one that a method keeps
+        (VAR_INST) is a gap."""
+        is_short = unit.kind not in ("block", "program", "interface")
+        fresh = [one for one in unit.declarations if one.section == "temp" or (is_short and one.section == "local")]
+        steps = self._construct(self._declared(one for one in fresh if not one.is_kept))
+        for one in self._declared(one for one in fresh if one.is_kept):
+            steps += self._construct((replace(one, arguments=None),))
+        return replace(unit, body=(*steps, *unit.body)) if steps else unit
+
+    def _find(self, place: Node, type_: TypeNode | None, initials: Initials | None = None,
+              depth: int = 0) -> Iterator[_Instance]:
+        """The instances in a place of a type."""
+        if isinstance(type_, TypeName) and type_.name.key in self._units:
+            if self._units[type_.name.key].kind == "block":
+                yield _Instance(place, type_.name.key, type_.arguments or (), initials)
+        elif isinstance(type_, TypeName) and type_.name.key in self._types and depth < _MOST_DEPTH:
+            yield from self._find(place, self._types[type_.name.key], None, depth + 1)
+        elif isinstance(type_, StructOf):
+            for part in type_.parts:
+                for name in part.names:
+                    yield from self._find(Member(place, name.key, name.text, name.span), part.type, None, depth + 1)
+        elif isinstance(type_, ArrayOf):
+            yield from self._find_elements(place, type_, initials, depth)
+
+    def _find_elements(self, place: Node, array: ArrayOf, initials: Initials | None, depth: int) -> Iterator[_Instance]:
+        inner = list(self._find(place, array.element, None, depth + 1))
+        bounds = [tuple(one.value if isinstance(one, Literal) else None for one in pair) if pair else (None, None)
+                  for pair in array.bounds]
+        ranges = [range(low, high + 1) for low, high in bounds if isinstance(low, int) and isinstance(high, int)]
+        count = 1
+        for one in ranges:
+            count *= len(one)
+        if inner and (len(ranges) < len(bounds) or count > _MOST_INSTANCES or initials is not None):
+            yield _Instance(place, inner[0].block, None)
+            return
+        for indices in product(*ranges) if inner else ():
+            element = Subscript(place, tuple(Literal(index, "", place.span) for index in indices), place.span)
+            yield from self._find(element, array.element, None, depth + 1)
+
+    def _members(self, unit: Unit) -> Iterator[Unit]:
+        """What constructs an instance of a block: all of it, the instances in it, and its own FB_init."""
+        key, span = unit.name.key, unit.name.span
+        init = next((found for one in self._chain(key) if (found := _find_init(one))), None)
+        inputs = [one for one in init.declarations if one.section == "input"] if init else _flags(span)
+        body: list[Step] = []
+        if unit.base is not None and self._is_constructed(unit.base.key):
+            base = next((found for one in self._chain(unit.base.key) if (found := _find_init(one))), None)
+            wanted = [one for one in base.declarations if one.section == "input"] if base else _flags(span)
+            body.append(_call(_own(f"@construct_{unit.base.key}", span), _pass_on(wanted)))
+        body.append(_call(_own(f"@inner_{key}", span), ()))
+        own = _find_init(unit)
+        if own is not None:
+            body.append(_call(_own(f"@init_{key}", span), _pass_on(inputs)))
+            yield replace(own, name=_own(f"@init_{key}", span))
+        yield _method(_own(f"@inner_{key}", span), (), self._construct(self._instances(unit)), span)
+        yield _method(_own(f"@construct_{key}", span), tuple(inputs), body, span)
+
+    def _construct(self, instances: Iterable[_Instance]) -> list[Step]:
+        """The calls that construct instances; what they begin with in their declaration stands behind them."""
+        found: list[Step] = []
+        for one in instances:
+            if not self._is_constructed(one.block):
+                if one.arguments:
+                    self._findings.report("gap-init", one.place.span)
+                continue
+            if one.arguments is None:
+                self._findings.report("gap-init", one.place.span)
+                found.append(Foreign("FB_init", one.place.span))
+                continue
+            flags = (Argument("", Literal(True, "BOOL", one.place.span), False, one.place.span),
+                     Argument("", Literal(False, "BOOL", one.place.span), False, one.place.span))
+            callee = Member(one.place, f"@construct_{one.block}", "FB_init", one.place.span)
+            arguments = one.arguments
+            if arguments and self._lacks_init(one.block):
+                self._findings.report("gap-init", one.place.span)
+                arguments = ()
+            found.append(_call(callee, (*flags, *arguments)))
+            for name, initial in one.initials.names if one.initials else ():
+                if initial.value is not None:
+                    target = Member(one.place, name.key, name.text, name.span)
+                    found.append(Assignment(target, initial.value, name.span))
+        return found
+
+    def _begin(self, unit: Unit, is_run: bool) -> Unit:
+        """A unit that constructs its instances, and the global ones, when it runs for the first time."""
+        span = unit.name.span
+        instances = [one for part in self._chain(unit.name.key) for one in self._instances(part)]
+        if is_run:
+            instances += self._declared(one for one in self._source.globals if one.section in _KEPT)
+        steps = self._construct(instances)
+        init = _find_init(unit) if unit.kind == "block" else None
+        if init is not None and len([name for one in init.declarations if one.section == "input"
+                                     for name in one.names]) > len(_flags(span)):
+            self._findings.report("gap-init", span)
+            steps.append(Foreign("FB_init", span))  # what it would be given is not known
+        elif init is not None:
+            given = tuple(Argument("", Literal(one, "BOOL", span), False, span) for one in (True, False))
+            steps.append(_call(_own(f"@init_{unit.name.key}", span), given))
+        if not steps:
+            return unit
+        done = Name(f"@constructed_{unit.name.key}", "@constructed", span)
+        flag = Declaration((done,), TypeName(Name("bool", "BOOL", span)), None, "local", span)
+        steps.append(Assignment(done, Literal(True, "BOOL", span), span))
+        first = If(((Unary("not", done, span), tuple(steps)),), (), span)
+        return replace(unit, declarations=(*unit.declarations, flag), body=(first, *unit.body))
+
+
+def _find_init(unit: Unit) -> Unit | None:
+    return next((one for one in unit.members if one.name.key == _INIT and one.kind == "method"), None)
+
+
+def _flags(span: Span) -> list[Declaration]:
+    """The inputs that every FB_init has: bInitRetains, bInCopyCode."""
+    names = (Name("binitretains", "bInitRetains", span), Name("bincopycode", "bInCopyCode", span))
+    return [Declaration((name,), TypeName(Name("bool", "BOOL", span)), None, "input", span) for name in names]
+
+
+def _own(key: str, span: Span) -> Name:
+    return Name(key, "FB_init", span)
+
+
+def _pass_on(inputs: Sequence[Declaration]) -> tuple[Argument, ...]:
+    return tuple(Argument(name.key, name, False, name.span) for one in inputs for name in one.names)
+
+
+def _call(callee: Name | Member, arguments: Sequence[Argument]) -> CallStatement:
+    return CallStatement(Invocation(callee, tuple(arguments), callee.span), callee.span)
+
+
+def _method(name: Name, declarations: tuple[Declaration, ...], body: Sequence[Step], span: Span) -> Unit:
+    return Unit("method", name, None, declarations, (), tuple(body), False, span)
