@@ -174,7 +174,7 @@ TEXTS = {  # whole texts
     "PROGRAM P\nVAR u : V; r : REFERENCE TO INT; b : V2 (size := 3); k : ANY; END_VAR\nr := 1;\nEND_PROGRAM\n"
     "TYPE V : UNION x : INT; y : WORD; END_UNION; END_TYPE\nFUNCTION_BLOCK V2\nEND_FUNCTION_BLOCK\n"
     "VAR_CONFIG END_VAR\nDATA_BLOCK D\nSTRUCT x : ARRAY[0..1] OF INT; END_STRUCT;\nBEGIN\nx[1] := 5;\nEND_DATA_BLOCK":
-        "2:16 gap-reference 2:41 gap-init 2:58 gap-type 5:10 gap-union 8:1 gap-config 9:1 gap-data-values",
+        "2:16 gap-reference 2:34 gap-init 2:58 gap-type 5:10 gap-union 8:1 gap-config 9:1 gap-data-values",
     "PROGRAM P\nVAR x : INT; END_VAR\nEND_PROGRAM\nPROGRAM Q\nVAR f : F; END_VAR\nf();\nEND_PROGRAM\nFUNCTION_BLOCK F\n"
     "VAR y : INT; END_VAR\ny := Q.f.y + P.x;\nEND_FUNCTION_BLOCK\nCONFIGURATION c\nRESOURCE r ON PLC\n"
     "TASK t(INTERVAL := T#20ms);\nPROGRAM a WITH t : Q;\nPROGRAM b WITH t : P;\nEND_RESOURCE\nEND_CONFIGURATION":
