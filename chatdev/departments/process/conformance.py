@@ -63,32 +63,38 @@ class Beginnings:
                 here = self._followers[here][name]
             self._ended[here] += count
 
-    def measure_precision(self, tree: ProcessTree) -> tuple[float, float]:
-        """Of the phases that the model allows next, after every beginning that the pool and the model share, the share
-        that the pool knows; beginnings count as often as they were seen. And the same where that nothing comes next
-        counts as a phase. 1 where the model allows nothing."""
-        automaton = TreeAutomaton(tree)
-        states: dict[int, State] = {0: automaton.start}
-        allowed = used = may_end = ends = 0
-        for number, followers in enumerate(self._followers):
-            if number not in states:
+    def measure(self, automaton: TreeAutomaton) -> tuple[Quality, float]:
+        """The quality of a model, and its precision where that nothing comes next counts as a phase.
+
+        Precision: of the phases that the model allows next, after every beginning that the pool and the model share,
+        the share that the pool knows; beginnings count as often as they were seen. 1 where the model allows nothing.
+        """
+        states: list[State | None] = [None] * len(self._followers)
+        states[0] = automaton.start
+        allowed = used = may_end = ends = fitting = 0
+        for state, followers, gone_on, ended in zip(states, self._followers, self._gone_on, self._ended, strict=True):
+            if state is None:
                 continue
-            gone_on, ended = self._gone_on[number], self._ended[number]
-            names = automaton.next_phases(states[number])
-            shared = [name for name in followers if name in names]
+            names = automaton.next_phases(state)
+            shared = 0
+            for name, longer in followers.items():
+                if name in names:
+                    shared += 1
+                    states[longer] = automaton.step(state, name)
             allowed += gone_on * len(names)
-            used += gone_on * len(shared)
-            states.update((followers[name], automaton.step(states[number], name)) for name in shared)
-            if automaton.may_end(states[number]):
+            used += gone_on * shared
+            if automaton.may_end(state):
+                fitting += ended
                 may_end, ends = may_end + gone_on + ended, ends + bool(ended) * (gone_on + ended)
-            may_end, ends = may_end + ended * len(names), ends + ended * len(shared)
-        return (used / allowed if allowed else 1.0,
+            may_end, ends = may_end + ended * len(names), ends + ended * shared
+        total = self._gone_on[0] + self._ended[0]
+        return (Quality(fitting / total if total else 1.0, used / allowed if allowed else 1.0),
                 (used + ends) / (allowed + may_end) if allowed + may_end else 1.0)
 
 
 def measure_quality(tree: ProcessTree, log: Log) -> Quality:
     """Fitness and precision of a model over a pool."""
-    return Quality(measure_fitness(tree, log), measure_precision(tree, log))
+    return Beginnings(log).measure(TreeAutomaton(tree))[0]
 
 
 def measure_fitness(tree: ProcessTree, log: Log) -> float:
@@ -99,8 +105,8 @@ def measure_fitness(tree: ProcessTree, log: Log) -> float:
 
 
 def measure_precision(tree: ProcessTree, log: Log) -> float:
-    """How little else the model allows than the pool: `Beginnings.measure_precision`."""
-    return Beginnings(log).measure_precision(tree)[0]
+    """How little else the model allows than the pool: `Beginnings.measure`."""
+    return measure_quality(tree, log).precision
 
 
 def find_difference(one: ProcessTree, other: ProcessTree) -> Instance | None:

@@ -9,8 +9,17 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain, combinations, groupby, islice, pairwise, product
 from typing import Any, NamedTuple
 
-from chatdev.departments.process.conformance import Beginnings, Quality, measure_fitness
-from chatdev.departments.process.follows_graph import FollowsGraph, Log, build_graph, drop_infrequent, order_phases
+from chatdev.departments.process.conformance import Beginnings, Quality, TreeAutomaton
+from chatdev.departments.process.follows_graph import (
+    Edges,
+    FollowsGraph,
+    Log,
+    build_graph,
+    build_graphs_without,
+    count_later,
+    drop_infrequent,
+    order_phases,
+)
 from chatdev.departments.process.process_tree import (
     MOST_DEPTH,
     SILENT,
@@ -35,6 +44,9 @@ MOST_STEPS, LOOKED_INTO, MOST_TREES = 12, 2, 60
 MOST_APART = 8
 """So many phases are tried as parallel to the others, so that other fall-throughs have their turn."""
 
+DEEPEST = MOST_DEPTH - 4
+"""Parts that lie deeper are not explained; the rest is what the nodes made there, and silence around them, may need."""
+
 
 def mine(log: Mapping[Instance, int], noise: float = 0.0) -> ProcessTree:
     """The process model of a pool, in normal form; equal pools give equal models, in whatever order they come, and
@@ -49,7 +61,7 @@ def mine(log: Mapping[Instance, int], noise: float = 0.0) -> ProcessTree:
     names = order_phases(seen)
     places = {name: f"{place:06}" for place, name in enumerate(names)}
     placed = Counter({tuple(map(places.__getitem__, instance)): count for instance, count in seen.items()})
-    tree = _Pool(placed, _Search(noise)).explain(LOOKED_INTO)
+    tree = _Search(noise).pool(placed).explain(LOOKED_INTO)
     return normalise(rename(tree, {place: name for name, place in places.items()}))
 
 
@@ -67,56 +79,86 @@ def _is_instance(value: object) -> bool:
 
 
 class _Step(NamedTuple):
-    """One way to explain a pool: by the trees of smaller ones."""
+    """One way to explain a pool: by the trees of smaller ones, so many levels deeper."""
 
     combine: Callable[..., ProcessTree]
     parts: tuple[_Pool, ...] = ()
+    deeper: int = 1
+
+
+class _Grown(NamedTuple):
+    """A tree, and how many levels deeper its pools went."""
+
+    tree: ProcessTree
+    levels: int
 
 
 class _Search:
-    """What all parts of one pool share: how much noise there is, and how many more trees may be tried."""
+    """What all parts of one pool share: how much noise there is, how many more trees may be tried, and the parts."""
 
     def __init__(self, noise: float) -> None:
         self.noise, self.left = noise, MOST_TREES
+        self._pools: dict[frozenset[tuple[Instance, int]], _Pool] = {}
+
+    def pool(self, log: Counter[Instance]) -> _Pool:
+        """The part with these instances; there is one, in whatever ways they were come by."""
+        content = frozenset(log.items())
+        if content not in self._pools:
+            self._pools[content] = _Pool(log, self)
+        return self._pools[content]
 
 
 class _Pool:
-    """Instances that a tree at this depth of the whole has to explain; what was found out about them is kept."""
+    """Instances that a tree has to explain; what was found out about them is kept."""
 
-    def __init__(self, log: Counter[Instance], search: _Search, depth: int = 1) -> None:
-        self.log, self._search, self._noise, self._depth = log, search, search.noise, depth
+    def __init__(self, log: Counter[Instance], search: _Search) -> None:
+        self.log, self._search, self._noise = log, search, search.noise
         self._found: list[_Step] = []
+        self._first: _Grown | None = None
         self._scores: dict[ProcessTree, float] = {}
         self._more = self._list_steps()
 
-    @cached_property
-    def first(self) -> ProcessTree:
-        """The tree by the first way to go on, everywhere."""
+    def first(self, depth: int) -> _Grown:
+        """The tree by the first way to go on, everywhere; at this depth of the whole."""
+        if self._first and depth + self._first.levels <= DEEPEST:
+            return self._first
+        if depth > DEEPEST:
+            return _Grown(_flower(self.log, self._graph), 0)
         step = self._steps(1)[0]
-        return step.combine(*(part.first for part in step.parts))
+        parts = [part.first(depth + step.deeper) for part in step.parts]
+        found = _Grown(step.combine(*(part.tree for part in parts)),
+                       step.deeper + max((part.levels for part in parts), default=0))
+        if depth + found.levels <= DEEPEST:
+            self._first = found
+        return found
 
-    def explain(self, looked_into: int) -> ProcessTree:
+    def explain(self, looked_into: int, depth: int = 1) -> ProcessTree:
         """The tree that fits the pool best among those by the ways to go on whose first trees do. So many of these are
         looked into further; where several were, within each only the best."""
-        steps = self._steps(MOST_STEPS if len(self._graph.phases) <= MOST_LEFT_OUT and self._search.left > 0 else 1)
+        if self._search.left <= 0 or depth > DEEPEST:
+            return self.first(depth).tree
+        steps = self._steps(MOST_STEPS if len(self._graph.phases) <= MOST_LEFT_OUT else 1)
         if len(steps) == 1:
-            return steps[0].combine(*(part.explain(looked_into) for part in steps[0].parts))
+            return self._explain_parts(steps[0], looked_into, depth)
         self._search.left -= len(steps)
         tried: dict[ProcessTree, _Step] = {}
         for step in steps:
-            tried.setdefault(normalise(step.combine(*(part.first for part in step.parts))), step)
+            trees = (part.first(depth + step.deeper).tree for part in step.parts)
+            tried.setdefault(normalise(step.combine(*trees)), step)
         best_first = sorted(tried, key=self._score, reverse=True)
-        for tree in best_first[:looked_into]:
-            found = normalise(tried[tree].combine(*(part.explain(1) for part in tried[tree].parts)))
-            best_first.append(found)
+        best_first += [normalise(self._explain_parts(tried[tree], 1, depth)) for tree in best_first[:looked_into]]
         return max(best_first, key=self._score)
+
+    def _explain_parts(self, step: _Step, looked_into: int, depth: int) -> ProcessTree:
+        return step.combine(*(part.explain(looked_into, depth + step.deeper) for part in step.parts))
 
     def _score(self, tree: ProcessTree) -> float:
         """How well a tree fits the pool. This may be a part of another pool, where something comes after it; so half of
         the precision is that with ends."""
         if tree not in self._scores:
-            fitness = measure_fitness(tree, self.log) if self._noise else 1.0
-            self._scores[tree] = Quality(fitness, sum(self._beginnings.measure_precision(tree)) / 2).f_score
+            quality, with_ends = self._beginnings.measure(TreeAutomaton(tree))
+            fitness = quality.fitness if self._noise else 1.0
+            self._scores[tree] = Quality(fitness, (quality.precision + with_ends) / 2).f_score
         return self._scores[tree]
 
     def _steps(self, most: int) -> list[_Step]:
@@ -129,41 +171,38 @@ class _Pool:
         return build_graph(self.log)
 
     @cached_property
+    def _later(self) -> Edges:
+        return count_later(self.log)
+
+    @cached_property
+    def _frequent(self) -> FollowsGraph:
+        return drop_infrequent(self._graph, self._later, self._noise)
+
+    @cached_property
     def _beginnings(self) -> Beginnings:
         return Beginnings(self.log)
-
-    def _part(self, log: Counter[Instance], deeper: int = 1) -> _Pool:
-        return _Pool(log, self._search, self._depth + deeper)
 
     def _list_steps(self) -> Iterator[_Step]:
         """The ways to go on, those of the papers first; there is one at least."""
         log, graph = self.log, self._graph
         if not graph.phases:
             yield _Step(lambda: SILENT)
-        elif self._depth > MOST_DEPTH - 4:  # what the nodes made here and silence around them may still need
-            yield _Step(lambda: _flower(log, graph))
         elif empty := log[()]:
-            full = Counter({instance: count for instance, count in log.items() if instance})
+            full = self._search.pool(Counter({instance: count for instance, count in log.items() if instance}))
             if empty <= self._noise * log.total():
-                yield _Step(lambda tree: tree, (self._part(full, 0),))
+                yield _Step(lambda tree: tree, (full,), 0)
             else:
-                yield _Step(optional, (self._part(full),))
+                yield _Step(optional, (full,))
         elif len(graph.phases) == 1:
             yield _Step(lambda: _mine_single(log, graph.phases[0]))
         else:
-            cuts = self._list_cuts(graph)
+            cuts = [*find_cuts(graph)] or ([*find_cuts(self._frequent)] if self._noise else [])
             yield from map(self._cut, cuts) if cuts else self._fall_through(graph)
 
-    def _list_cuts(self, graph: FollowsGraph) -> list[Cut]:
-        """The cuts of all behaviour, else of what is frequent."""
-        cuts = [*find_cuts(graph)]
-        return cuts or ([*find_cuts(drop_infrequent(self.log, graph, self._noise))] if self._noise else [])
-
     def _cut(self, cut: Cut) -> _Step:
-        is_loop = cut.operator == "loop"
-        parts = tuple(self._part(part, 1 + is_loop) for part in split_log(self.log, cut))
-        if is_loop:
-            return _Step(lambda body, *redos: loop(body, exclusive(*redos)), parts)
+        parts = tuple(map(self._search.pool, split_log(self.log, cut)))
+        if cut.operator == "loop":
+            return _Step(lambda body, *redos: loop(body, exclusive(*redos)), parts, 2)
         return _Step(lambda *trees: ProcessTree(cut.operator, children=trees), parts)
 
     def _fall_through(self, graph: FollowsGraph) -> Iterator[_Step]:
@@ -172,8 +211,8 @@ class _Pool:
         nothing."""
         yield from (self._set_apart(name, graph) for name in islice(self._list_apart(graph), MOST_APART))
         rounds = [shorter for strict in (True, False) if (shorter := _split_rounds(self.log, graph, strict))]
-        yield from (_Step(loop, (self._part(shorter),)) for shorter in rounds)
-        if cut := find_order_cut(drop_infrequent(self.log, graph, self._noise)):
+        yield from (_Step(loop, (self._search.pool(shorter),)) for shorter in rounds)
+        if cut := find_order_cut(self._frequent):
             yield self._cut(cut)
         yield _Step(lambda: _flower(self.log, graph))
 
@@ -183,16 +222,16 @@ class _Pool:
         once = [name for name in names if all(instance.count(name) == 1 for instance in self.log)]
         yield from once
         if len(names) <= MOST_LEFT_OUT:
-            yield from (name for name in names if name not in once and self._is_cut_without(name, graph))
+            without = build_graphs_without(self.log, graph)
+            yield from (name for name in names if name not in once and self._has_cut(without[name]))
 
-    def _is_cut_without(self, name: str, graph: FollowsGraph) -> bool:
-        rest = project(self.log, frozenset(graph.phases) - {name})
-        left = build_graph(rest)
-        return bool(find_cut(left) or (self._noise and find_cut(drop_infrequent(rest, left, self._noise))))
+    def _has_cut(self, graph: FollowsGraph) -> bool:
+        """Whether the graph of a part of the phases has a cut."""
+        return bool(find_cut(graph) or (self._noise and find_cut(drop_infrequent(graph, self._later, self._noise))))
 
     def _set_apart(self, name: str, graph: FollowsGraph) -> _Step:
         groups = frozenset([name]), frozenset(graph.phases) - {name}
-        return _Step(parallel, tuple(self._part(project(self.log, group)) for group in groups))
+        return _Step(parallel, tuple(self._search.pool(project(self.log, group)) for group in groups))
 
 
 def _mine_single(log: Counter[Instance], name: str) -> ProcessTree:
@@ -215,6 +254,8 @@ def _split_rounds(log: Counter[Instance], graph: FollowsGraph, strict: bool) -> 
 
 def _flower(log: Counter[Instance], graph: FollowsGraph) -> ProcessTree:
     """Any of the phases, any number of times: nothing is known but their names."""
+    if not graph.phases:
+        return SILENT
     petals = loop(exclusive(*map(phase, graph.phases)))
     return optional(petals) if log[()] else petals
 

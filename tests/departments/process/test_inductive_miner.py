@@ -166,9 +166,9 @@ def test_parallel_parts_are_found_though_few_successions_were_seen() -> None:
 
 def test_phases_that_keep_their_order_stay_together_beside_a_loop() -> None:
     pool = pool_of("agcdf cdfag acdgf gacdfga")  # c, d, f in this order; a and g go round
-    cut = find_order_cut(drop_infrequent(pool, build_graph(pool), 0))
+    cut = find_order_cut(drop_infrequent(build_graph(pool), count_later(pool), 0))
     assert cut == ("parallel", (frozenset("cdf"), frozenset("ag")))
-    assert find_order_cut(drop_infrequent(pool_of("abab"), build_graph(pool_of("abab")), 0)) is None
+    assert find_order_cut(drop_infrequent(build_graph(pool_of("abab")), count_later(pool_of("abab")), 0)) is None
 
 
 def test_neither_chatdev_nor_the_layer_imports_networkx() -> None:
