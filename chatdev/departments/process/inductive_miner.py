@@ -39,7 +39,7 @@ from chatdev.errors import ConfigError
 MOST_LEFT_OUT = 40
 """Of more different phases it is not tried for each whether the pool without it has a cut, and the first way to go on
 is taken: all else takes their cube."""
-MOST_STEPS, LOOKED_INTO, MOST_TREES = 12, 2, 60
+MOST_STEPS, LOOKED_INTO, MOST_TREES = 12, 2, 24
 """So many ways to go on with a pool are tried, so many of them looked into further, and so many trees tried in all."""
 MOST_APART = 8
 """So many phases are tried as parallel to the others, so that other fall-throughs have their turn."""
@@ -98,6 +98,7 @@ class _Search:
 
     def __init__(self, noise: float) -> None:
         self.noise, self.left = noise, MOST_TREES
+        self.automata: dict[ProcessTree, TreeAutomaton] = {}
         self._pools: dict[frozenset[tuple[Instance, int]], _Pool] = {}
 
     def pool(self, log: Counter[Instance]) -> _Pool:
@@ -156,7 +157,7 @@ class _Pool:
         """How well a tree fits the pool. This may be a part of another pool, where something comes after it; so half of
         the precision is that with ends."""
         if tree not in self._scores:
-            quality, with_ends = self._beginnings.measure(TreeAutomaton(tree))
+            quality, with_ends = self._beginnings.measure(TreeAutomaton(tree, self._search.automata))
             fitness = quality.fitness if self._noise else 1.0
             self._scores[tree] = Quality(fitness, (quality.precision + with_ends) / 2).f_score
         return self._scores[tree]
