@@ -190,7 +190,7 @@ def import_log(file: Path, choice: LogChoice, ledger_url: str, name: str, *, rep
 def find_log(ledger_url: str, name: str) -> EventLog | None:
     """The log that is kept as the pool `name`; None where there is none. Raises ConfigError for one that is damaged."""
     try:
-        from chatdev.departments.process.pool import find_kept_log
+        from chatdev.departments.process.pool_store import find_kept_log
     except ImportError:
         return None
     text = find_kept_log(ledger_url, name)
@@ -208,7 +208,7 @@ def _open_logs(ledger_url: str) -> Iterator[tuple[Any, Any, Any]]:
     """A connection that writes, and the tables of logs and of pools. Raises MissingProgram, ConfigError."""
     try:
         from chatdev.batch.database import open_database, refuse_strange, transaction
-        from chatdev.departments.process.pool import LOGS, POOLS
+        from chatdev.departments.process.pool_store import LOGS, POOLS
     except ImportError as error:
         raise MissingProgram(f"a pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
     refuse_strange(ledger_url, [LOGS])
