@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, combinations, groupby, islice, pairwise, product
 from typing import Any, NamedTuple
@@ -41,6 +42,9 @@ MOST_LEFT_OUT = 40
 is taken: all else takes their cube."""
 MOST_STEPS, LOOKED_INTO, MOST_TREES = 12, 2, 24
 """So many ways to go on with a pool are tried, so many of them looked into further, and so many trees tried in all."""
+MOST_FALLEN, MOST_CUT_TWICE = 6, 16
+"""With noise, pools of so many phases are tried without a cut, too, and so many with the cuts by direct successions: of
+more phases this takes long."""
 MOST_APART = 8
 """So many phases are tried as parallel to the others, so that other fall-throughs have their turn."""
 
@@ -109,6 +113,17 @@ class _Search:
         return self._pools[content]
 
 
+class _Whole(NamedTuple):
+    """The pool that is mined, and its tree around that of a part."""
+
+    pool: _Pool
+    place: Callable[[ProcessTree], ProcessTree]
+
+    def score(self, tree: ProcessTree) -> float:
+        """How well the pool fits if this is the tree of the part."""
+        return self.pool.score(normalise(self.place(tree)))
+
+
 class _Pool:
     """Instances that a tree has to explain; what was found out about them is kept."""
 
@@ -133,27 +148,38 @@ class _Pool:
             self._first = found
         return found
 
-    def explain(self, looked_into: int, depth: int = 1) -> ProcessTree:
-        """The tree that fits the pool best among those by the ways to go on whose first trees do. So many of these are
-        looked into further; where several were, within each only the best."""
+    def explain(self, looked_into: int, depth: int = 1, whole: _Whole | None = None) -> ProcessTree:
+        """The tree that fits best among those by the ways to go on whose first trees do: the `whole` where there is
+        noise, as what parts leave out adds up, else the pool. So many of these are looked into further; where several
+        were, within each only the best."""
         if self._search.left <= 0 or depth > DEEPEST:
             return self.first(depth).tree
+        whole = whole or _Whole(self, lambda tree: tree)
         steps = self._steps(MOST_STEPS if len(self._graph.phases) <= MOST_LEFT_OUT else 1)
         if len(steps) == 1:
-            return self._explain_parts(steps[0], looked_into, depth)
+            return self._explain_parts(steps[0], looked_into, depth, whole)
         self._search.left -= len(steps)
         tried: dict[ProcessTree, _Step] = {}
         for step in steps:
             trees = (part.first(depth + step.deeper).tree for part in step.parts)
             tried.setdefault(normalise(step.combine(*trees)), step)
-        best_first = sorted(tried, key=self._score, reverse=True)
-        best_first += [normalise(self._explain_parts(tried[tree], 1, depth)) for tree in best_first[:looked_into]]
-        return max(best_first, key=self._score)
+        score = whole.score if self._noise else self.score
+        best_first = sorted(tried, key=score, reverse=True)
+        best_first += [normalise(self._explain_parts(tried[tree], 1, depth, whole))
+                       for tree in best_first[:looked_into]]
+        return max(best_first, key=score)
 
-    def _explain_parts(self, step: _Step, looked_into: int, depth: int) -> ProcessTree:
-        return step.combine(*(part.explain(looked_into, depth + step.deeper) for part in step.parts))
+    def _explain_parts(self, step: _Step, looked_into: int, depth: int, whole: _Whole) -> ProcessTree:
+        trees = [part.first(depth + step.deeper).tree for part in step.parts]
+        for number, part in enumerate(step.parts):
 
-    def _score(self, tree: ProcessTree) -> float:
+            def place(tree: ProcessTree, number: int = number) -> ProcessTree:
+                return whole.place(step.combine(*trees[:number], tree, *trees[number + 1:]))
+
+            trees[number] = part.explain(looked_into, depth + step.deeper, _Whole(whole.pool, place))
+        return step.combine(*trees)
+
+    def score(self, tree: ProcessTree) -> float:
         """How well a tree fits the pool. This may be a part of another pool, where something comes after it; so half of
         the precision is that with ends."""
         if tree not in self._scores:
@@ -197,8 +223,20 @@ class _Pool:
         elif len(graph.phases) == 1:
             yield _Step(lambda: _mine_single(log, graph.phases[0]))
         else:
-            cuts = [*find_cuts(graph)] or ([*find_cuts(self._frequent)] if self._noise else [])
-            yield from map(self._cut, cuts) if cuts else self._fall_through(graph)
+            cuts = self._list_cuts(graph)
+            yield from map(self._cut, cuts)
+            if not cuts or (self._noise and len(graph.phases) <= MOST_FALLEN):
+                yield from self._fall_through(graph)
+
+    def _list_cuts(self, graph: FollowsGraph) -> list[Cut]:
+        """The cuts of all behaviour, with noise also of what is frequent: by which phases come after others, and by
+        which come directly after them."""
+        cuts = [*find_cuts(graph)]
+        if self._noise:
+            cuts += find_cuts(self._frequent)
+            if len(graph.phases) <= MOST_CUT_TWICE:
+                cuts += find_cuts(replace(self._frequent, later=Counter()))
+        return [*dict.fromkeys(cuts)]
 
     def _cut(self, cut: Cut) -> _Step:
         parts = tuple(map(self._search.pool, split_log(self.log, cut)))

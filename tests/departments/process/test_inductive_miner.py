@@ -189,8 +189,6 @@ def test_differences_between_two_miners_are_classified() -> None:
     ({"aba": 5}, 0.0, "*('a', 'b')", 1, "ababa"),  # and `a`: no other tree names each phase once
     ({"abc": 99, "abbc": 1}, 0.2, "->('a', *('b', tau), 'c')", 1, "abbbc"),  # a repetition is never overlooked
     ({"abc": 99, "abxc": 1}, 0.2, "->('a', 'b', X(tau, 'x'), 'c')", 1, "abxc"),  # a phase that is rare is optional
-    ({"abcd": 95, "abcbcd": 5}, 0.2, "->('a', 'b', *('c', tau), 'd')", 0.95, "abccd"),  # which was never seen
-    ({"ab": 50, "cd": 49, "ac": 1}, 0.5, "->('a', X('b', ->('c', 'd')))", 0.5, "acd"),  # one stray instance decides
 ])
 def test_what_users_do_not_expect_stays_as_it_is_told(pool: dict[str, int], noise: float, text: str, fitness: float,
                                                       allowed: str) -> None:
@@ -199,6 +197,21 @@ def test_what_users_do_not_expect_stays_as_it_is_told(pool: dict[str, int], nois
     assert str(model) == text
     assert measure_fitness(model, log) == fitness
     assert accepts(model, tuple(allowed))
+
+
+@pytest.mark.parametrize(("pool", "noise", "text"), [
+    ({"abcd": 95, "abcbcd": 5}, 0.2, "->('a', *(->('b', 'c'), tau), 'd')"),  # not c alone again, which was never seen
+    ({"ab": 50, "cd": 49, "ac": 1}, 0.5, "X(->('a', 'b'), ->('c', 'd'))"),  # one stray instance does not decide
+    ({"abc": 90, "ab": 5, "cab": 5}, 0.2, "->('a', 'b', 'c')"),
+])
+def test_with_noise_what_fits_the_whole_is_taken(pool: dict[str, int], noise: float, text: str) -> None:
+    assert str(mine({tuple(word): count for word, count in pool.items()}, noise)) == text
+
+
+def test_models_of_noisy_pools_fit_well() -> None:
+    """Below what the search reaches; by the first way to go on alone, the mean was 0.87."""
+    scores = [measure_quality(mine(pool, 0.2), pool).f_score for kind, pool in oracle.noisy_pools() if "trees" in kind]
+    assert sum(scores) / len(scores) > 0.89
 
 
 @pytest.mark.parametrize("instance", ["abc", ("",), (1, 2)])
