@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.local_study import FOLDER, MODEL, LocalStudy
 from benchmarks.study import DOCS, RESULTS_FOLDER, ROOT, KeptTable, markdown_table, marks, write_results
-from chatdev.departments.process.pool import InstancePool
+from chatdev.departments.process.pool_store import InstancePool
 from chatdev.departments.process.process_company import ProcessCompany
 from chatdev.departments.process.run_commands import summary_table
 from chatdev.evaluation.reporting.formats import format_interval

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.departments.process.pool import InstanceOutcome, InstancePool, format_instance
+from chatdev.departments.process.pool import InstanceOutcome, format_instance
+from chatdev.departments.process.pool_store import InstancePool
 from chatdev.departments.process.process_company import Experience, ProcessCompany
 from chatdev.errors import ConfigError
 from tests.departments.process.office import COMPANY, REPLIES, SHORT, TASK, WRONG

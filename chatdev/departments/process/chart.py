@@ -4,7 +4,7 @@ picture (SVG, PNG)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from textwrap import wrap
@@ -303,33 +303,62 @@ def readable(text: str) -> str:
 _INK, _SOFT, _FILL, _LINE = "#1f2933", "#5b6770", "#eef3f8", "#7b8794"
 
 
+class Mark(NamedTuple):
+    """How parts of a chart look that stand out: the colour of their lines and of what tasks are filled with, the dashes
+    of lines as SVG has them, and what is written in tasks."""
+
+    line: str
+    fill: str
+    dashes: str
+    words: str
+
+
 def draw_picture(graph: FlowGraph, kind: Literal["svg", "png"], title: str = "") -> bytes:
     """The chart as a picture. Raises MissingProgram for a PNG without resvg."""
-    picture = draw_svg(graph, title).encode()
+    return to_picture(draw_svg(graph, title), kind)
+
+
+def to_picture(svg: str, kind: Literal["svg", "png"]) -> bytes:
+    """An SVG as the picture that is wanted. Raises MissingProgram for a PNG without resvg."""
     if kind == "svg":
-        return picture
+        return svg.encode()
     from chatdev.runner.raster import rasterise
 
-    return rasterise(picture, 2.0)
+    return rasterise(svg.encode(), 2.0)
 
 
 def draw_svg(graph: FlowGraph, title: str = "") -> str:
     """The chart as SVG; flows are the thicker the oftener they were taken."""
     top = 24 if title else 0
     width, height = graph.extent
-    most = max((flow.times or 0 for flow in graph.flows), default=0)
-    told = _cut_off(readable(title), max(width // 9, 10))
-    lines = [_text(width // 2, 18, told, 13, _INK, bold=True)] if title else []
-    lines += [f'<g transform="translate(0 {top})">', *(_flow_shape(flow, most) for flow in graph.flows),
-              *(_node_shape(node, graph.cases) for node in graph.nodes),
-              *(_text(*flow.label_at, f"{flow.times:,}", 10, _SOFT) for flow in _flows_with_labels(graph)), "</g>"]
-    height += top
+    lines = [draw_text(width // 2, 18, cut_off(title, max(width // 9, 10)), 13, bold=True)] if title else []
+    return draw_page(width, height + top, [*lines, *draw_shapes(graph, top)])
+
+
+def draw_page(width: int, height: int, shapes: Iterable[str], marks: Iterable[Mark] = ()) -> str:
+    """The SVG of this size with these shapes, of which some are drawn with marks."""
+    arrows = "".join(f'<marker id="{_arrow(colour)}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" '
+                     f'markerHeight="9" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.5 L10 5 L0 9.5 z" '
+                     f'fill="{colour}"/></marker>' for colour in (_LINE, *(mark.line for mark in marks)))
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f"font-family=\"'DejaVu Sans', Verdana, Helvetica, Arial, sans-serif\" text-anchor=\"middle\">",
-        '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="9" markerHeight="9" '
-        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0.5 L10 5 L0 9.5 z" fill="{_LINE}"/></marker></defs>',
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>', *lines, "</svg>"]) + "\n"
+        f"<defs>{arrows}</defs>", f'<rect width="{width}" height="{height}" fill="#ffffff"/>', *shapes,
+        "</svg>"]) + "\n"
+
+
+def draw_shapes(graph: FlowGraph, top: int = 0, mark: Mark | None = None, marked: Collection[str | Flow] = ()
+                ) -> list[str]:
+    """The shapes of a chart, so many pixels down the page; `marked` flows and nodes (by their ids) stand out."""
+    most = max((flow.times or 0 for flow in graph.flows), default=0)
+    return [f'<g transform="translate(0 {top})">',
+            *(_flow_shape(flow, most, mark if flow in marked else None) for flow in graph.flows),
+            *(_node_shape(node, graph.cases, mark if node.id in marked else None) for node in graph.nodes),
+            *(draw_text(*flow.label_at, f"{flow.times:,}", 10, _SOFT) for flow in _flows_with_labels(graph)), "</g>"]
+
+
+def _arrow(colour: str) -> str:
+    return f"arrow{colour.removeprefix('#')}"
 
 
 def _flows_with_labels(graph: FlowGraph) -> list[Flow]:
@@ -339,50 +368,65 @@ def _flows_with_labels(graph: FlowGraph) -> list[Flow]:
             if flow.times is not None and (id(flow) in chosen or flow.source.startswith("start"))]
 
 
-def _flow_shape(flow: Flow, most: int) -> str:
-    width = 1.3 if flow.times is None else 0.8 + 3 * flow.times / (most or 1)
-    dashed = ' stroke-dasharray="4 3"' if flow.times == 0 else ""
+def _flow_shape(flow: Flow, most: int, mark: Mark | None) -> str:
+    width = 2.4 if mark else 1.3 if flow.times is None else 0.8 + 3 * flow.times / (most or 1)
+    dashes = mark.dashes if mark else "4 3" if flow.times == 0 else ""
     told = "" if flow.times is None else f"<title>{flow.times:,} times</title>"
     points = " ".join(f"{x},{y}" for x, y in flow.points)
-    return (f'<polyline points="{points}" fill="none" stroke="{_LINE}" stroke-width="{width:.2f}"{dashed} '
-            f'stroke-linejoin="round" marker-end="url(#arrow)">{told}</polyline>')
+    colour = mark.line if mark else _LINE
+    return (f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width:.2f}"{_dashed(dashes)} '
+            f'stroke-linejoin="round" marker-end="url(#{_arrow(colour)})">{told}</polyline>')
 
 
-def _node_shape(node: FlowNode, cases: int | None) -> str:
+def _dashed(dashes: str) -> str:
+    return f' stroke-dasharray="{dashes}"' if dashes else ""
+
+
+def _node_shape(node: FlowNode, cases: int | None, mark: Mark | None) -> str:
     x, y = node.x, node.y
     if node.kind == "task":
-        return _task_shape(node, cases)
+        return _task_shape(node, cases, mark)
     if node.kind in ("start", "end"):
         width = 1.5 if node.kind == "start" else 4
         return f'<circle cx="{x}" cy="{y}" r="17" fill="#fff" stroke="{_INK}" stroke-width="{width}"/>'
     sign = "M-8 0 H8 M0 -8 V8" if node.kind == "parallel" else "M-6 -6 L6 6 M6 -6 L-6 6"
-    asked = _text(x, y - 29, node.name, 10, _INK) if node.name and node.kind == "exclusive" else ""
-    return (f'<g transform="translate({x} {y})"><path d="M0 -24 L24 0 L0 24 L-24 0 z" fill="#fff" stroke="{_INK}" '
-            f'stroke-width="1.5"/><path d="{sign}" stroke="{_INK}" stroke-width="3"/></g>{asked}')
+    asked = draw_text(x, y - 29, node.name, 10) if node.name and node.kind == "exclusive" else ""
+    fill, colour, width, dashes = (mark.fill, mark.line, 2.4, mark.dashes) if mark else ("#fff", _INK, 1.5, "")
+    return (f'<g transform="translate({x} {y})"><path d="M0 -24 L24 0 L0 24 L-24 0 z" fill="{fill}" '
+            f'stroke="{colour}" stroke-width="{width}"{_dashed(dashes)}/><path d="{sign}" stroke="{colour}" '
+            f'stroke-width="3"/></g>{asked}')
 
 
-def _task_shape(node: FlowNode, cases: int | None) -> str:
+def _task_shape(node: FlowNode, cases: int | None, mark: Mark | None) -> str:
     left, top = node.x - node.width // 2, node.y - node.height // 2
-    room = _LINES - (node.counts is not None)
-    lines = wrap(" ".join(node.name.split()), max((node.width - 14) // _LETTER, 4)) or [""]
-    if len(lines) > room:
-        lines = [*lines[:room - 1], _cut_off(" ".join(lines[room - 1:]), max((node.width - 14) // _LETTER, 4))]
-    begin = node.y - 8 * (len(lines) - 1) + 4 - (9 if node.counts else 0)
-    shown = [_text(node.x, begin + 16 * number, line, 13, _INK) for number, line in enumerate(lines)]
-    told = escape(node.name)
-    if node.counts:
+    told, below, colour = escape(node.name), mark.words if mark else "", mark.line if mark else _SOFT
+    if node.counts and not mark:
         runs, reached = node.counts
         share = reached / (cases or 1)
-        shown.append(_text(node.x, node.y + 31, f"{runs:,} · {share:.0%}", 11, _SOFT))
+        below = f"{runs:,} · {share:.0%}"
         told += f": {runs:,} times, in {share:.0%} of the cases"
+    letters = max((node.width - 14) // _LETTER, 4)
+    room = _LINES - bool(below)
+    lines = wrap(" ".join(node.name.split()), letters) or [""]
+    if len(lines) > room:
+        lines = [*lines[:room - 1], cut_off(" ".join(lines[room - 1:]), letters)]
+    begin = node.y - 8 * (len(lines) - 1) + 4 - (9 if below else 0)
+    shown = [draw_text(node.x, begin + 16 * number, line, 13) for number, line in enumerate(lines)]
+    if below:
+        shown.append(draw_text(node.x, node.y + 31, below, 11, colour))
+    fill, line, width, dashes = (mark.fill, mark.line, 2.4, mark.dashes) if mark else (_FILL, _INK, 1.3, "")
     return (f'<g><title>{told}</title><rect x="{left}" y="{top}" width="{node.width}" height="{node.height}" rx="9" '
-            f'fill="{_FILL}" stroke="{_INK}" stroke-width="1.3"/>{"".join(shown)}</g>')
+            f'fill="{fill}" stroke="{line}" stroke-width="{width}"{_dashed(dashes)}/>{"".join(shown)}</g>')
 
 
-def _text(x: int, y: int, text: str, size: int, colour: str, *, bold: bool = False) -> str:
+def draw_text(x: int, y: int, text: str, size: int, colour: str = _INK, *, bold: bool = False, anchor: str = "") -> str:
+    """The shape of a line of text, in the middle of `x` or as the `anchor` of SVG says."""
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}"{weight}>{escape(text)}</text>'
+    anchored = f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}"{weight}{anchored}>{escape(text)}</text>'
 
 
-def _cut_off(text: str, most: int) -> str:
+def cut_off(text: str, most: int) -> str:
+    """The text as it can be read, of at most so many letters."""
+    text = readable(text)
     return text if len(text) <= most else f"{text[:most - 1]}…"

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from chatdev.departments.process.process_tree import Instance, ProcessTree
 
 
+_MOST_READ = 30
+"""Activities of a model that is read without trouble."""
 _IMPORTED = "imported"  # before the names of runs that were elsewhere
 
 
@@ -170,14 +172,21 @@ def mine_model(source: Source, mined: Mined, executable: bool, as_json: bool, **
     quality = measure_quality(model, instances)
     _write_model(model, source.name, instances, files, executable=executable)
     size = measure_size(model)
+    left_out = sorted({*source.log.activities} - {name for one in instances for name in one}) if source.log else []
     if as_json:
-        click.echo(json_text({"model": to_plain(model), **quality._asdict(), **size._asdict()}))
+        click.echo(json_text({"model": to_plain(model), **quality._asdict(), **size._asdict(), "left_out": left_out}))
         return 0
     if source.log:
         click.echo(sanitize(summary(source.log)))
+    if left_out:
+        click.echo(sanitize(f"left out: {len(left_out)} activities ({', '.join(left_out[:3])}"
+                            f"{', …' if len(left_out) > 3 else ''})"))
     click.echo(f"{sanitize(str(model))}\nfitness {quality.fitness:.2f}, precision {quality.precision:.2f}; "
                f"{size.phases} phases, {size.exclusive_gateways} exclusive and {size.parallel_gateways} parallel "
                "gateways")
+    if size.phases > _MOST_READ:
+        click.echo(f"{size.phases} activities make a large chart; --keep {0.8 * mined.keep:.2g} leaves out those that "
+                   "are rare, --top N variants that are")
     return 0
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from chatdev.departments.process.process_tree import SILENT, Instance, ProcessTree, exclusive
+from chatdev.departments.process.process_tree import Instance, ProcessTree
 from chatdev.errors import ToolError
 
 MOST_STATES = 200_000
@@ -63,32 +63,38 @@ class Beginnings:
                 here = self._followers[here][name]
             self._ended[here] += count
 
-    def measure_precision(self, tree: ProcessTree) -> tuple[float, float]:
-        """Of the phases that the model allows next, after every beginning that the pool and the model share, the share
-        that the pool knows; beginnings count as often as they were seen. And the same where that nothing comes next
-        counts as a phase. 1 where the model allows nothing."""
-        automaton = TreeAutomaton(tree)
-        states: dict[int, State] = {0: automaton.start}
-        allowed = used = may_end = ends = 0
-        for number, followers in enumerate(self._followers):
-            if number not in states:
+    def measure(self, automaton: TreeAutomaton) -> tuple[Quality, float]:
+        """The quality of a model, and its precision where that nothing comes next counts as a phase.
+
+        Precision: of the phases that the model allows next, after every beginning that the pool and the model share,
+        the share that the pool knows; beginnings count as often as they were seen. 1 where the model allows nothing.
+        """
+        states: list[State] = [0] * len(self._followers)
+        states[0] = automaton.start
+        allowed = used = may_end = ends = fitting = 0
+        for state, followers, gone_on, ended in zip(states, self._followers, self._gone_on, self._ended, strict=True):
+            if not state:
                 continue
-            gone_on, ended = self._gone_on[number], self._ended[number]
-            names = automaton.next_phases(states[number])
-            shared = [name for name in followers if name in names]
+            names = automaton.next_phases(state)
+            shared = 0
+            for name, longer in followers.items():
+                if name in names:
+                    shared += 1
+                    states[longer] = automaton.step(state, name)
             allowed += gone_on * len(names)
-            used += gone_on * len(shared)
-            states.update((followers[name], automaton.step(states[number], name)) for name in shared)
-            if automaton.may_end(states[number]):
+            used += gone_on * shared
+            if automaton.may_end(state):
+                fitting += ended
                 may_end, ends = may_end + gone_on + ended, ends + bool(ended) * (gone_on + ended)
-            may_end, ends = may_end + ended * len(names), ends + ended * len(shared)
-        return (used / allowed if allowed else 1.0,
+            may_end, ends = may_end + ended * len(names), ends + ended * shared
+        total = self._gone_on[0] + self._ended[0]
+        return (Quality(fitting / total if total else 1.0, used / allowed if allowed else 1.0),
                 (used + ends) / (allowed + may_end) if allowed + may_end else 1.0)
 
 
 def measure_quality(tree: ProcessTree, log: Log) -> Quality:
     """Fitness and precision of a model over a pool."""
-    return Quality(measure_fitness(tree, log), measure_precision(tree, log))
+    return Beginnings(log).measure(TreeAutomaton(tree))[0]
 
 
 def measure_fitness(tree: ProcessTree, log: Log) -> float:
@@ -99,8 +105,8 @@ def measure_fitness(tree: ProcessTree, log: Log) -> float:
 
 
 def measure_precision(tree: ProcessTree, log: Log) -> float:
-    """How little else the model allows than the pool: `Beginnings.measure_precision`."""
-    return Beginnings(log).measure_precision(tree)[0]
+    """How little else the model allows than the pool: `Beginnings.measure`."""
+    return measure_quality(tree, log).precision
 
 
 def find_difference(one: ProcessTree, other: ProcessTree) -> Instance | None:
@@ -224,37 +230,54 @@ class _Replay:
 
 # A process tree as an automaton: what may be run next after what was run.
 
-State = frozenset[ProcessTree]
+State = int
+"""By its number; 0 is that of what may not be run."""
+Position = tuple[int, ...]
+"""Where a reader of a tree may be: the number of a child and its state, in a parallel part the states of all children;
+in a phase whether it was run."""
 
 MOST_LEFT = 4000
-"""So many trees may be left to do at once. Only trees that name phases again and again within parallel parts need more,
+"""So many positions may there be at once. Only trees that name phases again and again within parallel parts need more,
 and those that are mined name each phase once."""
-_NOTHING: State = frozenset()
+_BEFORE: Position = (-1, 0)
 
 
 class TreeAutomaton:
-    """The states of one tree; what was once found out is kept."""
+    """The states of one tree, made of those of its children; what was once found out is kept. Trees that have parts in
+    common may share the automata of these, which are kept in `known`."""
 
-    def __init__(self, tree: ProcessTree) -> None:
-        self.start: State = frozenset([tree])
-        self._states: dict[State, State] = {}  # equal states are one, so that looking them up compares no trees
-        self._nexts: dict[State, frozenset[str]] = {}
-        self._steps: dict[tuple[State, str], State] = {}
-        self._firsts: dict[ProcessTree, frozenset[str]] = {}
-        self._lefts: dict[tuple[ProcessTree, str], State] = {}
+    def __init__(self, tree: ProcessTree, known: dict[ProcessTree, TreeAutomaton] | None = None) -> None:
+        self._operator = tree.operator if tree.children or tree.operator == "phase" else "silent"
+        self._name = tree.name
+        known = {} if known is None else known
+        for child in tree.children:
+            if child not in known:
+                known[child] = TreeAutomaton(child, known)
+        self._parts = tuple(known[child] for child in tree.children)
+        self._owners: dict[str, list[int]] = {}
+        for number, part in enumerate(self._parts):
+            for name in part._owners:
+                self._owners.setdefault(name, []).append(number)
+        if tree.operator == "phase":
+            self._owners = {tree.name: []}
+        self._positions: list[frozenset[Position]] = []
+        self._numbers: dict[frozenset[Position], State] = {}
+        self._nexts: list[frozenset[str]] = []
+        self._ends: list[bool] = []
+        self._steps: list[dict[str, State]] = []
+        self._number([])
+        self.start: State = self._number([self._begin()])
 
     def step(self, state: State, name: str) -> State:
-        """The state after one more phase; empty if it may not be run there. Raises ToolError when there are too many
-        ways to read what was run."""
-        if (state, name) not in self._steps:
-            found = frozenset(left for tree in state for left in self._left(tree, name))
-            if len(found) > MOST_LEFT:
-                raise ToolError(f"the process model can be read in over {MOST_LEFT} ways; name each phase once")
-            self._steps[state, name] = self._states.setdefault(found, found)
-        return self._steps[state, name]
+        """The state after one more phase; 0 if it may not be run there. Raises ToolError when there are too many ways
+        to read what was run."""
+        steps = self._steps[state]
+        if name not in steps:
+            steps[name] = self._find_step(state, name)
+        return steps[name]
 
     def run(self, names: Iterable[str]) -> State:
-        """The state after these phases; empty if they may not be run."""
+        """The state after these phases; 0 if they may not be run."""
         state = self.start
         for name in names:
             state = self.step(state, name)
@@ -264,83 +287,73 @@ class TreeAutomaton:
 
     def next_phases(self, state: State) -> frozenset[str]:
         """The phases that may be run next."""
-        if state not in self._nexts:
-            self._nexts[state] = frozenset(name for tree in state for name in self._first(tree))
         return self._nexts[state]
 
-    @staticmethod
-    def may_end(state: State) -> bool:
+    def may_end(self, state: State) -> bool:
         """Whether nothing more need be run."""
-        return any(tree.is_nullable for tree in state)
+        return self._ends[state]
 
-    def _first(self, tree: ProcessTree) -> frozenset[str]:
-        """The phases that may come first."""
-        if tree not in self._firsts:
-            self._firsts[tree] = self._find_first(tree)
-        return self._firsts[tree]
+    def _number(self, positions: Iterable[Position]) -> State:
+        """The number of a state, a new one if there is none."""
+        found = frozenset(positions)
+        if found not in self._numbers:
+            if len(found) > MOST_LEFT:
+                raise ToolError(f"the process model can be read in over {MOST_LEFT} ways; name each phase once")
+            self._numbers[found] = len(self._positions)
+            self._positions.append(found)
+            self._nexts.append(frozenset().union(*map(self._list_next, found)))
+            self._ends.append(any(map(self._is_end, found)))
+            self._steps.append({})
+        return self._numbers[found]
 
-    def _find_first(self, tree: ProcessTree) -> frozenset[str]:
-        if tree.operator == "phase":
-            return frozenset([tree.name])
-        found: set[str] = set()
-        for child in tree.children:
-            found |= self._first(child)
-            if tree.operator in ("sequence", "loop") and not child.is_nullable:
+    def _begin(self) -> Position:
+        if self._operator == "parallel":
+            return tuple(part.start for part in self._parts)
+        if self._operator in ("sequence", "loop") and self._parts:
+            return 0, self._parts[0].start
+        return _BEFORE
+
+    def _find_step(self, state: State, name: str) -> State:
+        if name not in self._nexts[state]:
+            return 0
+        if self._operator == "phase":
+            return self._number([(0, 1)])
+        if self._operator == "parallel":
+            return self._number((*states[:number], after, *states[number + 1:])
+                                for states in self._positions[state]
+                                for number in self._owners[name]
+                                if (after := self._parts[number].step(states[number], name)))
+        return self._number((number, after) for position in self._positions[state]
+                            for number, here in self._ways(position) if (after := self._parts[number].step(here, name)))
+
+    def _ways(self, position: Position) -> Iterable[Position]:
+        """The children that the next phase may be of, each with the state in which it is read."""
+        number, state = position
+        if self._operator == "exclusive":
+            return [position] if number >= 0 else [(way, part.start) for way, part in enumerate(self._parts)]
+        found = [position]
+        turn, count = self._operator == "loop", len(self._parts)
+        while self._parts[number]._ends[state] and (turn or number + 1 < count):
+            number = (number + 1) % count
+            state = self._parts[number].start
+            if (number, state) in found:
                 break
-        return frozenset(found)
-
-    def _left(self, tree: ProcessTree, name: str) -> State:
-        """What may be left of the tree after the phase."""
-        if name not in self._first(tree):
-            return _NOTHING
-        if (tree, name) not in self._lefts:
-            self._lefts[tree, name] = frozenset(self._find_left(tree, name))
-        return self._lefts[tree, name]
-
-    def _find_left(self, tree: ProcessTree, name: str) -> Iterable[ProcessTree]:
-        if tree.operator == "phase":
-            return [SILENT]
-        if tree.operator == "exclusive":
-            return [left for child in tree.children for left in self._left(child, name)]
-        if tree.operator == "parallel":
-            return self._left_of_parallel(tree.children, name)
-        if tree.operator == "loop":
-            return self._left_of_loop(tree, name)
-        return self._left_of_sequence(tree.children, name)
-
-    def _left_of_parallel(self, children: tuple[ProcessTree, ...], name: str) -> list[ProcessTree]:
-        return [_combine([*children[:number], left, *children[number + 1:]])
-                for number, child in enumerate(children) for left in self._left(child, name)]
-
-    def _left_of_loop(self, tree: ProcessTree, name: str) -> list[ProcessTree]:
-        body, redo = tree.children
-        again = exclusive(SILENT, _chain([redo, tree]))
-        found = [_chain([left, again]) for left in self._left(body, name)]
-        if body.is_nullable:
-            found += [_chain([left, tree]) for left in self._left(redo, name)]
+            found.append((number, state))
         return found
 
-    def _left_of_sequence(self, children: tuple[ProcessTree, ...], name: str) -> list[ProcessTree]:
-        found: list[ProcessTree] = []
-        for number, child in enumerate(children):
-            found += [_chain([left, *children[number + 1:]]) for left in self._left(child, name)]
-            if not child.is_nullable:
-                break
-        return found
+    def _list_next(self, position: Position) -> frozenset[str]:
+        if self._operator in ("phase", "silent"):
+            return frozenset([self._name] if self._operator == "phase" and position == _BEFORE else [])
+        ways = enumerate(position) if self._operator == "parallel" else self._ways(position)
+        return frozenset().union(*(self._parts[number]._nexts[state] for number, state in ways))
 
-
-def _chain(children: list[ProcessTree]) -> ProcessTree:
-    """The sequence, flat and without silence, so that equal rests are equal trees."""
-    flat = [part for child in children for part in (child.children if child.operator == "sequence" else (child,))]
-    loud = [part for part in flat if part != SILENT]
-    if len(loud) < 2:
-        return loud[0] if loud else SILENT
-    return ProcessTree("sequence", children=tuple(loud))
-
-
-def _combine(children: list[ProcessTree]) -> ProcessTree:
-    """The parallel part without silence, in an order of its own, so that equal rests are equal trees."""
-    loud = sorted((child for child in children if child != SILENT), key=hash)
-    if len(loud) < 2:
-        return loud[0] if loud else SILENT
-    return ProcessTree("parallel", children=tuple(loud))
+    def _is_end(self, position: Position) -> bool:
+        if self._operator in ("phase", "silent"):
+            return self._operator == "silent" or position != _BEFORE
+        if self._operator == "parallel":
+            return all(part._ends[state] for part, state in zip(self._parts, position, strict=True))
+        ends = [(number, self._parts[number]._ends[state]) for number, state in self._ways(position)]
+        if self._operator == "exclusive":
+            return any(may_end for _, may_end in ends)
+        last = 0 if self._operator == "loop" else len(self._parts) - 1
+        return (last, True) in ends

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median, quantiles
@@ -118,6 +118,25 @@ class EventLog:
             if one.end is not None and following.start is not None:
                 wait = self.waits.setdefault((one.activity, following.activity), Wait())
                 wait.add(max(0.0, following.start - one.end))
+
+
+def keep_frequent(variants: Mapping[Instance, int], share: float) -> Counter[Instance]:
+    """The variants without rare activities: as many of the most frequent ones stay as make up this share of the
+    steps."""
+    counts: Counter[str] = Counter()
+    for variant, count in variants.items():
+        for name in variant:
+            counts[name] += count
+    kept, covered, wanted = set[str](), 0, share * counts.total()
+    for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+        if covered >= wanted:
+            break
+        kept.add(name)
+        covered += count
+    found: Counter[Instance] = Counter()
+    for variant, count in variants.items():
+        found[tuple(name for name in variant if name in kept)] += count
+    return found
 
 
 # What a case says.

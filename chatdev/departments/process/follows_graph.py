@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations, groupby, pairwise
 from typing import Any
 
 from chatdev.departments.process.process_tree import Instance
@@ -47,6 +47,28 @@ def build_graph(log: Log) -> FollowsGraph:
     return FollowsGraph(tuple(sorted(phases)), edges, starts, ends)
 
 
+def build_graphs_without(log: Log, graph: FollowsGraph) -> dict[str, FollowsGraph]:
+    """The graph of the pool without a phase, for each: those before and behind it come to follow each other."""
+    joined: dict[str, tuple[Edges, Counter[str], Counter[str]]] = {
+        name: (Counter(), Counter(), Counter()) for name in graph.phases}
+    for instance, count in log.items():
+        runs = [name for name, _ in groupby(instance)]
+        for before, name, after in zip(runs, runs[1:], runs[2:], strict=False):
+            joined[name][0][before, after] += count
+        if len(runs) > 1:
+            joined[runs[0]][1][runs[1]] += count
+            joined[runs[-1]][2][runs[-2]] += count
+    return {name: _leave_out(graph, name, *found) for name, found in joined.items()}
+
+
+def _leave_out(graph: FollowsGraph, name: str, edges: Edges, starts: Counter[str], ends: Counter[str]) -> FollowsGraph:
+    """The graph without a phase, with what its neighbours come to be."""
+    edges.update({edge: count for edge, count in graph.edges.items() if name not in edge})
+    starts.update({start: count for start, count in graph.starts.items() if start != name})
+    ends.update({end: count for end, count in graph.ends.items() if end != name})
+    return FollowsGraph(tuple(phase for phase in graph.phases if phase != name), edges, starts, ends)
+
+
 def order_phases(log: Log) -> list[str]:
     """The phases in the order in which they come on average, whatever they are called: phases that come equally late
     and often are told apart by what comes before and after them, and only where the pool treats them alike by their
@@ -77,18 +99,18 @@ def _look_around(graph: FollowsGraph, signs: Mapping[str, tuple[Any, ...]]) -> d
     return {name: (ranks[sign], *sorted(around[name])) for name, sign in signs.items()}
 
 
-def drop_infrequent(log: Log, graph: FollowsGraph, noise: float) -> FollowsGraph:
+def drop_infrequent(graph: FollowsGraph, later: Edges, noise: float) -> FollowsGraph:
     """The graph without what is rarer than `noise` times its most frequent alternative (Leemans, Fahland, van der
     Aalst: Discovering Block-Structured Process Models from Event Logs Containing Infrequent Behaviour, 2013, section
-    3.1).
+    3.1); `later` as `count_later` counts it of its pool, or of one with more phases.
 
     Alternatives of an edge are the others that leave the same phase, those of a start or an end all others. Of two
     phases' order the alternative is the reverse one. (The paper compares it with other edges of the same phase, too; of
     a late phase these are all noise, and noise beside noise would stay.)
     """
-    later = count_later(log)
+    phases = {*graph.phases}
     order = Counter({(one, other): count for (one, other), count in later.items()
-                     if count >= noise * later[other, one]})
+                     if count >= noise * later[other, one] and one in phases and other in phases})
     return FollowsGraph(graph.phases, _keep_strong(graph.edges, graph.ends, noise), _keep_frequent(graph.starts, noise),
                         _keep_frequent(graph.ends, noise), order)
 

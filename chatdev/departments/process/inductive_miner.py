@@ -5,12 +5,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import accumulate, chain, combinations, groupby, islice, pairwise, product
 from typing import Any, NamedTuple
 
-from chatdev.departments.process.conformance import Beginnings, Quality, measure_fitness
-from chatdev.departments.process.follows_graph import FollowsGraph, Log, build_graph, drop_infrequent, order_phases
+from chatdev.departments.process.conformance import Beginnings, Quality, TreeAutomaton
+from chatdev.departments.process.follows_graph import (
+    Edges,
+    FollowsGraph,
+    Log,
+    build_graph,
+    build_graphs_without,
+    count_later,
+    drop_infrequent,
+    order_phases,
+)
 from chatdev.departments.process.process_tree import (
     MOST_DEPTH,
     SILENT,
@@ -30,10 +40,16 @@ from chatdev.errors import ConfigError
 MOST_LEFT_OUT = 40
 """Of more different phases it is not tried for each whether the pool without it has a cut, and the first way to go on
 is taken: all else takes their cube."""
-MOST_STEPS, LOOKED_INTO, MOST_TREES = 12, 2, 60
+MOST_STEPS, LOOKED_INTO, MOST_TREES = 12, 2, 24
 """So many ways to go on with a pool are tried, so many of them looked into further, and so many trees tried in all."""
+MOST_FALLEN, MOST_CUT_TWICE = 6, 16
+"""With noise, pools of so many phases are tried without a cut, too, and so many with the cuts by direct successions: of
+more phases this takes long."""
 MOST_APART = 8
 """So many phases are tried as parallel to the others, so that other fall-throughs have their turn."""
+
+DEEPEST = MOST_DEPTH - 4
+"""Parts that lie deeper are not explained; the rest is what the nodes made there, and silence around them, may need."""
 
 
 def mine(log: Mapping[Instance, int], noise: float = 0.0) -> ProcessTree:
@@ -49,7 +65,7 @@ def mine(log: Mapping[Instance, int], noise: float = 0.0) -> ProcessTree:
     names = order_phases(seen)
     places = {name: f"{place:06}" for place, name in enumerate(names)}
     placed = Counter({tuple(map(places.__getitem__, instance)): count for instance, count in seen.items()})
-    tree = _Pool(placed, _Search(noise)).explain(LOOKED_INTO)
+    tree = _Search(noise).pool(placed).explain(LOOKED_INTO)
     return normalise(rename(tree, {place: name for name, place in places.items()}))
 
 
@@ -67,56 +83,109 @@ def _is_instance(value: object) -> bool:
 
 
 class _Step(NamedTuple):
-    """One way to explain a pool: by the trees of smaller ones."""
+    """One way to explain a pool: by the trees of smaller ones, so many levels deeper."""
 
     combine: Callable[..., ProcessTree]
     parts: tuple[_Pool, ...] = ()
+    deeper: int = 1
+
+
+class _Grown(NamedTuple):
+    """A tree, and how many levels deeper its pools went."""
+
+    tree: ProcessTree
+    levels: int
 
 
 class _Search:
-    """What all parts of one pool share: how much noise there is, and how many more trees may be tried."""
+    """What all parts of one pool share: how much noise there is, how many more trees may be tried, and the parts."""
 
     def __init__(self, noise: float) -> None:
         self.noise, self.left = noise, MOST_TREES
+        self.automata: dict[ProcessTree, TreeAutomaton] = {}
+        self._pools: dict[frozenset[tuple[Instance, int]], _Pool] = {}
+
+    def pool(self, log: Counter[Instance]) -> _Pool:
+        """The part with these instances; there is one, in whatever ways they were come by."""
+        content = frozenset(log.items())
+        if content not in self._pools:
+            self._pools[content] = _Pool(log, self)
+        return self._pools[content]
+
+
+class _Whole(NamedTuple):
+    """The pool that is mined, and its tree around that of a part."""
+
+    pool: _Pool
+    place: Callable[[ProcessTree], ProcessTree]
+
+    def score(self, tree: ProcessTree) -> float:
+        """How well the pool fits if this is the tree of the part."""
+        return self.pool.score(normalise(self.place(tree)))
 
 
 class _Pool:
-    """Instances that a tree at this depth of the whole has to explain; what was found out about them is kept."""
+    """Instances that a tree has to explain; what was found out about them is kept."""
 
-    def __init__(self, log: Counter[Instance], search: _Search, depth: int = 1) -> None:
-        self.log, self._search, self._noise, self._depth = log, search, search.noise, depth
+    def __init__(self, log: Counter[Instance], search: _Search) -> None:
+        self.log, self._search, self._noise = log, search, search.noise
         self._found: list[_Step] = []
+        self._first: _Grown | None = None
         self._scores: dict[ProcessTree, float] = {}
         self._more = self._list_steps()
 
-    @cached_property
-    def first(self) -> ProcessTree:
-        """The tree by the first way to go on, everywhere."""
+    def first(self, depth: int) -> _Grown:
+        """The tree by the first way to go on, everywhere; at this depth of the whole."""
+        if self._first and depth + self._first.levels <= DEEPEST:
+            return self._first
+        if depth > DEEPEST:
+            return _Grown(_flower(self.log, self._graph), 0)
         step = self._steps(1)[0]
-        return step.combine(*(part.first for part in step.parts))
+        parts = [part.first(depth + step.deeper) for part in step.parts]
+        found = _Grown(step.combine(*(part.tree for part in parts)),
+                       step.deeper + max((part.levels for part in parts), default=0))
+        if depth + found.levels <= DEEPEST:
+            self._first = found
+        return found
 
-    def explain(self, looked_into: int) -> ProcessTree:
-        """The tree that fits the pool best among those by the ways to go on whose first trees do. So many of these are
-        looked into further; where several were, within each only the best."""
-        steps = self._steps(MOST_STEPS if len(self._graph.phases) <= MOST_LEFT_OUT and self._search.left > 0 else 1)
+    def explain(self, looked_into: int, depth: int = 1, whole: _Whole | None = None) -> ProcessTree:
+        """The tree that fits best among those by the ways to go on whose first trees do: the `whole` where there is
+        noise, as what parts leave out adds up, else the pool. So many of these are looked into further; where several
+        were, within each only the best."""
+        if self._search.left <= 0 or depth > DEEPEST:
+            return self.first(depth).tree
+        whole = whole or _Whole(self, lambda tree: tree)
+        steps = self._steps(MOST_STEPS if len(self._graph.phases) <= MOST_LEFT_OUT else 1)
         if len(steps) == 1:
-            return steps[0].combine(*(part.explain(looked_into) for part in steps[0].parts))
+            return self._explain_parts(steps[0], looked_into, depth, whole)
         self._search.left -= len(steps)
         tried: dict[ProcessTree, _Step] = {}
         for step in steps:
-            tried.setdefault(normalise(step.combine(*(part.first for part in step.parts))), step)
-        best_first = sorted(tried, key=self._score, reverse=True)
-        for tree in best_first[:looked_into]:
-            found = normalise(tried[tree].combine(*(part.explain(1) for part in tried[tree].parts)))
-            best_first.append(found)
-        return max(best_first, key=self._score)
+            trees = (part.first(depth + step.deeper).tree for part in step.parts)
+            tried.setdefault(normalise(step.combine(*trees)), step)
+        score = whole.score if self._noise else self.score
+        best_first = sorted(tried, key=score, reverse=True)
+        best_first += [normalise(self._explain_parts(tried[tree], 1, depth, whole))
+                       for tree in best_first[:looked_into]]
+        return max(best_first, key=score)
 
-    def _score(self, tree: ProcessTree) -> float:
+    def _explain_parts(self, step: _Step, looked_into: int, depth: int, whole: _Whole) -> ProcessTree:
+        trees = [part.first(depth + step.deeper).tree for part in step.parts]
+        for number, part in enumerate(step.parts):
+
+            def place(tree: ProcessTree, number: int = number) -> ProcessTree:
+                return whole.place(step.combine(*trees[:number], tree, *trees[number + 1:]))
+
+            trees[number] = part.explain(looked_into, depth + step.deeper, _Whole(whole.pool, place))
+        return step.combine(*trees)
+
+    def score(self, tree: ProcessTree) -> float:
         """How well a tree fits the pool. This may be a part of another pool, where something comes after it; so half of
         the precision is that with ends."""
         if tree not in self._scores:
-            fitness = measure_fitness(tree, self.log) if self._noise else 1.0
-            self._scores[tree] = Quality(fitness, sum(self._beginnings.measure_precision(tree)) / 2).f_score
+            quality, with_ends = self._beginnings.measure(TreeAutomaton(tree, self._search.automata))
+            fitness = quality.fitness if self._noise else 1.0
+            self._scores[tree] = Quality(fitness, (quality.precision + with_ends) / 2).f_score
         return self._scores[tree]
 
     def _steps(self, most: int) -> list[_Step]:
@@ -129,41 +198,50 @@ class _Pool:
         return build_graph(self.log)
 
     @cached_property
+    def _later(self) -> Edges:
+        return count_later(self.log)
+
+    @cached_property
+    def _frequent(self) -> FollowsGraph:
+        return drop_infrequent(self._graph, self._later, self._noise)
+
+    @cached_property
     def _beginnings(self) -> Beginnings:
         return Beginnings(self.log)
-
-    def _part(self, log: Counter[Instance], deeper: int = 1) -> _Pool:
-        return _Pool(log, self._search, self._depth + deeper)
 
     def _list_steps(self) -> Iterator[_Step]:
         """The ways to go on, those of the papers first; there is one at least."""
         log, graph = self.log, self._graph
         if not graph.phases:
             yield _Step(lambda: SILENT)
-        elif self._depth > MOST_DEPTH - 4:  # what the nodes made here and silence around them may still need
-            yield _Step(lambda: _flower(log, graph))
         elif empty := log[()]:
-            full = Counter({instance: count for instance, count in log.items() if instance})
+            full = self._search.pool(Counter({instance: count for instance, count in log.items() if instance}))
             if empty <= self._noise * log.total():
-                yield _Step(lambda tree: tree, (self._part(full, 0),))
+                yield _Step(lambda tree: tree, (full,), 0)
             else:
-                yield _Step(optional, (self._part(full),))
+                yield _Step(optional, (full,))
         elif len(graph.phases) == 1:
             yield _Step(lambda: _mine_single(log, graph.phases[0]))
         else:
             cuts = self._list_cuts(graph)
-            yield from map(self._cut, cuts) if cuts else self._fall_through(graph)
+            yield from map(self._cut, cuts)
+            if not cuts or (self._noise and len(graph.phases) <= MOST_FALLEN):
+                yield from self._fall_through(graph)
 
     def _list_cuts(self, graph: FollowsGraph) -> list[Cut]:
-        """The cuts of all behaviour, else of what is frequent."""
+        """The cuts of all behaviour, with noise also of what is frequent: by which phases come after others, and by
+        which come directly after them."""
         cuts = [*find_cuts(graph)]
-        return cuts or ([*find_cuts(drop_infrequent(self.log, graph, self._noise))] if self._noise else [])
+        if self._noise:
+            cuts += find_cuts(self._frequent)
+            if len(graph.phases) <= MOST_CUT_TWICE:
+                cuts += find_cuts(replace(self._frequent, later=Counter()))
+        return [*dict.fromkeys(cuts)]
 
     def _cut(self, cut: Cut) -> _Step:
-        is_loop = cut.operator == "loop"
-        parts = tuple(self._part(part, 1 + is_loop) for part in split_log(self.log, cut))
-        if is_loop:
-            return _Step(lambda body, *redos: loop(body, exclusive(*redos)), parts)
+        parts = tuple(map(self._search.pool, split_log(self.log, cut)))
+        if cut.operator == "loop":
+            return _Step(lambda body, *redos: loop(body, exclusive(*redos)), parts, 2)
         return _Step(lambda *trees: ProcessTree(cut.operator, children=trees), parts)
 
     def _fall_through(self, graph: FollowsGraph) -> Iterator[_Step]:
@@ -172,8 +250,8 @@ class _Pool:
         nothing."""
         yield from (self._set_apart(name, graph) for name in islice(self._list_apart(graph), MOST_APART))
         rounds = [shorter for strict in (True, False) if (shorter := _split_rounds(self.log, graph, strict))]
-        yield from (_Step(loop, (self._part(shorter),)) for shorter in rounds)
-        if cut := find_order_cut(drop_infrequent(self.log, graph, self._noise)):
+        yield from (_Step(loop, (self._search.pool(shorter),)) for shorter in rounds)
+        if cut := find_order_cut(self._frequent):
             yield self._cut(cut)
         yield _Step(lambda: _flower(self.log, graph))
 
@@ -183,16 +261,16 @@ class _Pool:
         once = [name for name in names if all(instance.count(name) == 1 for instance in self.log)]
         yield from once
         if len(names) <= MOST_LEFT_OUT:
-            yield from (name for name in names if name not in once and self._is_cut_without(name, graph))
+            without = build_graphs_without(self.log, graph)
+            yield from (name for name in names if name not in once and self._has_cut(without[name]))
 
-    def _is_cut_without(self, name: str, graph: FollowsGraph) -> bool:
-        rest = project(self.log, frozenset(graph.phases) - {name})
-        left = build_graph(rest)
-        return bool(find_cut(left) or (self._noise and find_cut(drop_infrequent(rest, left, self._noise))))
+    def _has_cut(self, graph: FollowsGraph) -> bool:
+        """Whether the graph of a part of the phases has a cut."""
+        return bool(find_cut(graph) or (self._noise and find_cut(drop_infrequent(graph, self._later, self._noise))))
 
     def _set_apart(self, name: str, graph: FollowsGraph) -> _Step:
         groups = frozenset([name]), frozenset(graph.phases) - {name}
-        return _Step(parallel, tuple(self._part(project(self.log, group)) for group in groups))
+        return _Step(parallel, tuple(self._search.pool(project(self.log, group)) for group in groups))
 
 
 def _mine_single(log: Counter[Instance], name: str) -> ProcessTree:
@@ -215,6 +293,8 @@ def _split_rounds(log: Counter[Instance], graph: FollowsGraph, strict: bool) -> 
 
 def _flower(log: Counter[Instance], graph: FollowsGraph) -> ProcessTree:
     """Any of the phases, any number of times: nothing is known but their names."""
+    if not graph.phases:
+        return SILENT
     petals = loop(exclusive(*map(phase, graph.phases)))
     return optional(petals) if log[()] else petals
 

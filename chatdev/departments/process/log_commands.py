@@ -18,11 +18,12 @@ import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.departments.process.event_log import EventLog, LogChoice, Wait
+from chatdev.departments.process.event_log import EventLog, LogChoice, Wait, keep_frequent
 from chatdev.departments.process.log_files import read_log
 from chatdev.departments.process.process_tree import Instance
 from chatdev.departments.process.run_commands import (
     STARTER_POOL,
+    ShareRange,
     check_pool_name,
     company_option,
     least_option,
@@ -61,11 +62,13 @@ class Source:
 @dataclass(frozen=True, slots=True)
 class Mined:
     """What is mined of a pool or a log: the success rate from which an instance counts, all of these or the best, of
-    a log the `top` most frequent variants, and how rare is noise."""
+    a log the `top` most frequent variants, of all the activities that make up the share `keep` of the steps, and how
+    rare is noise."""
 
     least: float
     all: bool
     top: int | None
+    keep: float
     noise: float
 
     def choose(self, entries: Sequence[Any]) -> Sequence[Any]:
@@ -76,6 +79,10 @@ class Mined:
 
     def instances(self, source: Source) -> Mapping[Instance, int]:
         """What is mined of a pool or a log, by how often it was seen. Raises ConfigError where nothing is left."""
+        found = self._all_instances(source)
+        return found if self.keep == 1 else keep_frequent(found, self.keep)
+
+    def _all_instances(self, source: Source) -> Mapping[Instance, int]:
         from chatdev.departments.process.pool import count_instances, count_outcomes
 
         if source.log:
@@ -91,14 +98,16 @@ class Mined:
 def mined_options(command: Command) -> Command:
     """Add what says what is mined; the command gets it as `mined`."""
     @wraps(command)
-    def collect(*, least: float, mines_all: bool, top: int | None, noise: float, **given: Any) -> Any:
-        return command(mined=Mined(least, mines_all, top, noise), **given)
+    def collect(*, least: float, mines_all: bool, top: int | None, keep: float, noise: float, **given: Any) -> Any:
+        return command(mined=Mined(least, mines_all, top, keep, noise), **given)
 
     every = click.option("--all", "mines_all", is_flag=True, help="All instances that succeed often enough, not "
                                                                   "only the best eight.")
     most = click.option("--top", type=click.IntRange(min=1), metavar="N",
                         help="Of a log, the N most frequent variants.")
-    return least_option(every(most(noise_option(collect))))
+    keep = click.option("--keep", type=ShareRange(0, 1, min_open=True), default=1.0, show_default=True, metavar="SHARE",
+                        help="Only the most frequent activities, as many as make up this share of the steps.")
+    return least_option(every(most(keep(noise_option(collect)))))
 
 
 def log_options(command: Command) -> Command:
@@ -190,7 +199,7 @@ def import_log(file: Path, choice: LogChoice, ledger_url: str, name: str, *, rep
 def find_log(ledger_url: str, name: str) -> EventLog | None:
     """The log that is kept as the pool `name`; None where there is none. Raises ConfigError for one that is damaged."""
     try:
-        from chatdev.departments.process.pool import find_kept_log
+        from chatdev.departments.process.pool_store import find_kept_log
     except ImportError:
         return None
     text = find_kept_log(ledger_url, name)
@@ -208,7 +217,7 @@ def _open_logs(ledger_url: str) -> Iterator[tuple[Any, Any, Any]]:
     """A connection that writes, and the tables of logs and of pools. Raises MissingProgram, ConfigError."""
     try:
         from chatdev.batch.database import open_database, refuse_strange, transaction
-        from chatdev.departments.process.pool import LOGS, POOLS
+        from chatdev.departments.process.pool_store import LOGS, POOLS
     except ImportError as error:
         raise MissingProgram(f"a pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
     refuse_strange(ledger_url, [LOGS])

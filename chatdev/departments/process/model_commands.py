@@ -116,8 +116,12 @@ def draw(model: ProcessTree, name: str, log: Log, files: Mapping[str, Path | Non
 @click.argument("other")
 @sources_options
 @mined_options
+@click.option("--svg", type=click.Path(path_type=Path), metavar="FILE",
+              help="Draw both, and mark what only one of them has (SVG).")
+@click.option("--png", type=click.Path(path_type=Path), metavar="FILE",
+              help="Draw both, and mark what only one of them has (PNG).")
 @json_option
-def diff(one: str, other: str, sources: Sources, mined: Mined, as_json: bool) -> int:
+def diff(one: str, other: str, sources: Sources, mined: Mined, as_json: bool, **files: Path | None) -> int:
     """Compare two models; exit code 1 where they do not allow the same. `chatdev process compare A B` is the same.
 
     Each is a BPMN file, a process tree (as `mine` prints it, or a file of that), an event log, or the name of a pool,
@@ -125,11 +129,21 @@ def diff(one: str, other: str, sources: Sources, mined: Mined, as_json: bool) ->
     """
     first, second = (_open(given, sources, mined) for given in (one, other))
     data = _compare(first, second)
+    _draw_both(first, second, files)
     if as_json:
         click.echo(json_text(data))
     else:
         click.echo(sanitize("\n".join(_tell_comparison(data, (first.name, second.name)))))
     return 0 if data["same"] else 1
+
+
+def _draw_both(one: Given, other: Given, files: Mapping[str, Path | None]) -> None:
+    """Write the pictures that are wanted. Raises MissingProgram, WorkspaceError."""
+    from chatdev.departments.process.comparison_chart import draw_comparison
+
+    for kind in ("svg", "png"):
+        if file := files[kind]:
+            write_file(file, draw_comparison((one.name, one.model), (other.name, other.model), kind))
 
 
 def _open(given: str, sources: Sources, mined: Mined) -> Given:

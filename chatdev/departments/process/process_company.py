@@ -26,7 +26,6 @@ from chatdev.departments.process.pool import (
     choose_best,
     count_instances,
     count_outcomes,
-    find_outcomes,
     format_instance,
     read_export,
     read_instance,
@@ -316,6 +315,8 @@ def _read_pool(place: str, phases: Sequence[str]) -> list[InstanceOutcome]:
     url, _, name = place.rpartition("#")
     if not (url and name):
         raise ConfigError(f"the input `pool` is {place!r:.200}; write it as FILE#NAME, e.g. {DEFAULT_POOL}")
+    from chatdev.departments.process.pool_store import find_outcomes
+
     return find_outcomes(url, name, phases) or []
 
 

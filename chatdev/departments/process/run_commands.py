@@ -16,7 +16,6 @@ import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import STUDIES, StudyOptions, open_ledger, running_options, split_names
-from chatdev.cli.study_run import StudyPlan, run_study, study_of
 from chatdev.department import explain_absence
 from chatdev.departments.process.pool import STRATEGIES
 from chatdev.errors import BudgetExhausted, ChatDevError, ConfigError, MissingProgram
@@ -25,8 +24,10 @@ from chatdev.safe_text import escape_json, sanitize
 if TYPE_CHECKING:
     from chatdev.batch.attempt import Expense
     from chatdev.batch.ledger import Ledger
+    from chatdev.cli.study_run import StudyPlan
     from chatdev.departments.process.development.stages import PlannedTask, Rows, Stage, Stages
-    from chatdev.departments.process.pool import InstanceOutcome, InstancePool, PoolEntry
+    from chatdev.departments.process.pool import InstanceOutcome, PoolEntry
+    from chatdev.departments.process.pool_store import InstancePool
     from chatdev.departments.process.process_company import ProcessCompany
     from chatdev.departments.process.process_tree import Instance, ProcessTree
     from chatdev.evaluation.study import DataSet
@@ -86,10 +87,10 @@ def pool_name_options(command: Command) -> Command:
 
 def load_process_company(name_or_path: str, sets: Sequence[str] = ()) -> ProcessCompany:
     """The company. Raises ConfigError, MissingProgram."""
+    from chatdev.config.load import load_company
     from chatdev.departments.process.process_company import ProcessCompany
-    from chatdev.runner.api import Company
 
-    return ProcessCompany.of(Company.load(name_or_path, sets=sets).config)
+    return ProcessCompany.of(load_company(name_or_path, sets=sets))
 
 
 def check_pool_name(name: str) -> None:
@@ -105,7 +106,7 @@ def opened_pool(company: ProcessCompany, ledger_url: str, name: str) -> Iterator
     """The pool of that name, for writing; it is made when there is none. Raises ConfigError, MissingProgram."""
     check_pool_name(name)
     try:
-        from chatdev.departments.process.pool import InstancePool, find_kept_log
+        from chatdev.departments.process.pool_store import InstancePool, find_kept_log
     except ImportError as error:
         raise MissingProgram(f"an instance pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
     if find_kept_log(ledger_url, name) is not None:
@@ -122,7 +123,7 @@ def read_outcomes(company: ProcessCompany, ledger_url: str, name: str) -> list[A
     if name == STARTER_POOL:
         return list(company.starter_outcomes())
     try:
-        from chatdev.departments.process.pool import find_kept_log, find_outcomes
+        from chatdev.departments.process.pool_store import find_kept_log, find_outcomes
     except ImportError as error:
         raise MissingProgram(f"an instance pool needs {error.name}: pip install 'chatdev-chain[eval]'") from error
     found = find_outcomes(ledger_url, name, company.default)
@@ -462,6 +463,8 @@ class Development:
 
     def run(self, stage: Stage, temperatures: Sequence[float] = ()) -> list[dict[str, Any]]:
         """Run a stage to its end. What has ended is counted also where the rest could not be run."""
+        from chatdev.cli.study_run import run_study
+
         click.echo(f"stage {stage.name}")
         code = 1
         try:
@@ -512,6 +515,7 @@ class Development:
             return ledger.expense()
 
     def _study_plan(self, stage: Stage, temperatures: Sequence[float]) -> StudyPlan:
+        from chatdev.cli.study_run import StudyPlan, study_of
         from chatdev.departments.process.development.stages import PlannedTasks
         from chatdev.evaluation.study import Conditions
 

@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 from chatdev import Company
 from chatdev.cli.app import command_line
-from chatdev.departments.process.pool import InstanceOutcome, find_outcomes
+from chatdev.departments.process.pool import InstanceOutcome
+from chatdev.departments.process.pool_store import find_outcomes
 from chatdev.departments.process.process_company import ProcessCompany
 from tests.support.chat_server import ChatServer, Received, Scripted
 

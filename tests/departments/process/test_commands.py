@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -242,3 +244,12 @@ def test_models_logs_and_pools_are_compared(logged: Department) -> None:
     assert (data["same"], len(data["quality"]), data["activities_only"][0]) == (False, 4, ["check", "pay", "register"])
     assert run(logged, "compare", "a.csv", "nothing").exit_code == 2
     assert "--tasks" in run(logged, "compare").output
+
+
+def test_what_only_looks_loads_neither_a_database_nor_what_runs_companies() -> None:
+    code = ("import sys\nfrom click.testing import CliRunner\nfrom chatdev.cli.app import command_line\n"
+            "done = CliRunner().invoke(command_line, ['process', 'mine', '--pool', 'starter'])\n"
+            "heavy = {'sqlalchemy', 'chatdev.cli.study_run', 'chatdev.runner.api'} & set(sys.modules)\n"
+            "sys.exit(str(heavy) if heavy else done.exit_code)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")

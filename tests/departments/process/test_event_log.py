@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.cli.app import command_line
-from chatdev.departments.process.event_log import EventLog, LogChoice
+from chatdev.departments.process.event_log import EventLog, LogChoice, keep_frequent
 from chatdev.departments.process.log_files import TimeReader, read_log
 from chatdev.errors import ConfigError
 
@@ -255,6 +255,25 @@ def test_a_log_is_mined_by_one_command(tmp_path: Path) -> None:
     shown = process("filter", "--log", file, "--json")
     assert json.loads(shown.output)["most_frequent"][0] == {"cases": 2, "instance": ["a", "b", "c"]}
     assert "50.0%" in process("filter", "--log", file).output
+
+
+def test_rare_activities_are_left_out_of_what_is_mined(tmp_path: Path) -> None:
+    file = tmp_path / "log.xes"
+    file.write_text(xes(simple("abc", "abc", "abxc", "aybc")))  # a, b and c are 12 of 14 steps
+    whole, some = (json.loads(process("mine", "--log", file, "--keep", share, "--json").output)
+                   for share in ("1", "0.8"))
+    assert (whole["phases"], whole["left_out"]) == (5, [])
+    assert (some["model"], some["left_out"]) == (["sequence", "a", "b", "c"], ["x", "y"])
+    assert "left out: 2 activities (x, y)" in process("mine", "--log", file, "--keep", "0.8").output
+    assert process("mine", "--log", file, "--keep", "0").exit_code == 2
+    assert keep_frequent({("a", "b"): 1}, 0.5) == {("a",): 1}  # of equally frequent ones the first by name
+
+
+def test_a_model_that_nobody_reads_says_how_there_is_less(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text("case,activity,time\n" + "".join(f"1,a{number},{number}\n" for number in range(31)))
+    assert "31 activities make a large chart; --keep 0.8" in process("mine", "--log", file).output
+    assert "large chart" not in process("mine", "--log", file, "--keep", "0.9").output
 
 
 def test_an_imported_log_is_a_pool_of_its_own(tmp_path: Path) -> None:

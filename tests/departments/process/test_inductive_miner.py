@@ -166,9 +166,9 @@ def test_parallel_parts_are_found_though_few_successions_were_seen() -> None:
 
 def test_phases_that_keep_their_order_stay_together_beside_a_loop() -> None:
     pool = pool_of("agcdf cdfag acdgf gacdfga")  # c, d, f in this order; a and g go round
-    cut = find_order_cut(drop_infrequent(pool, build_graph(pool), 0))
+    cut = find_order_cut(drop_infrequent(build_graph(pool), count_later(pool), 0))
     assert cut == ("parallel", (frozenset("cdf"), frozenset("ag")))
-    assert find_order_cut(drop_infrequent(pool_of("abab"), build_graph(pool_of("abab")), 0)) is None
+    assert find_order_cut(drop_infrequent(build_graph(pool_of("abab")), count_later(pool_of("abab")), 0)) is None
 
 
 def test_neither_chatdev_nor_the_layer_imports_networkx() -> None:
@@ -189,8 +189,6 @@ def test_differences_between_two_miners_are_classified() -> None:
     ({"aba": 5}, 0.0, "*('a', 'b')", 1, "ababa"),  # and `a`: no other tree names each phase once
     ({"abc": 99, "abbc": 1}, 0.2, "->('a', *('b', tau), 'c')", 1, "abbbc"),  # a repetition is never overlooked
     ({"abc": 99, "abxc": 1}, 0.2, "->('a', 'b', X(tau, 'x'), 'c')", 1, "abxc"),  # a phase that is rare is optional
-    ({"abcd": 95, "abcbcd": 5}, 0.2, "->('a', 'b', *('c', tau), 'd')", 0.95, "abccd"),  # which was never seen
-    ({"ab": 50, "cd": 49, "ac": 1}, 0.5, "->('a', X('b', ->('c', 'd')))", 0.5, "acd"),  # one stray instance decides
 ])
 def test_what_users_do_not_expect_stays_as_it_is_told(pool: dict[str, int], noise: float, text: str, fitness: float,
                                                       allowed: str) -> None:
@@ -199,6 +197,21 @@ def test_what_users_do_not_expect_stays_as_it_is_told(pool: dict[str, int], nois
     assert str(model) == text
     assert measure_fitness(model, log) == fitness
     assert accepts(model, tuple(allowed))
+
+
+@pytest.mark.parametrize(("pool", "noise", "text"), [
+    ({"abcd": 95, "abcbcd": 5}, 0.2, "->('a', *(->('b', 'c'), tau), 'd')"),  # not c alone again, which was never seen
+    ({"ab": 50, "cd": 49, "ac": 1}, 0.5, "X(->('a', 'b'), ->('c', 'd'))"),  # one stray instance does not decide
+    ({"abc": 90, "ab": 5, "cab": 5}, 0.2, "->('a', 'b', 'c')"),
+])
+def test_with_noise_what_fits_the_whole_is_taken(pool: dict[str, int], noise: float, text: str) -> None:
+    assert str(mine({tuple(word): count for word, count in pool.items()}, noise)) == text
+
+
+def test_models_of_noisy_pools_fit_well() -> None:
+    """Below what the search reaches; by the first way to go on alone, the mean was 0.87."""
+    scores = [measure_quality(mine(pool, 0.2), pool).f_score for kind, pool in oracle.noisy_pools() if "trees" in kind]
+    assert sum(scores) / len(scores) > 0.89
 
 
 @pytest.mark.parametrize("instance", ["abc", ("",), (1, 2)])

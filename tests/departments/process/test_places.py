@@ -16,7 +16,8 @@ import pytest
 import chatdev
 from chatdev import Company, ConsentMissing, Run
 from chatdev.config.settings import add_trust
-from chatdev.departments.process.pool import InstanceOutcome, InstancePool
+from chatdev.departments.process.pool import InstanceOutcome
+from chatdev.departments.process.pool_store import InstancePool
 from chatdev.departments.process.process_company import DEFAULT_POOL
 from chatdev.errors import ConfigError
 from tests.departments.process.office import COMPANY, REPLIES, SHORT, TASK

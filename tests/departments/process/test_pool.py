@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.process.pool import NOT_DEVELOPED, InstanceOutcome, InstancePool, PoolEntry, count_outcomes
+from chatdev.departments.process.pool import NOT_DEVELOPED, InstanceOutcome, PoolEntry, count_outcomes
+from chatdev.departments.process.pool_store import InstancePool
 from chatdev.errors import ConfigError
 
 PHASES = ("DemandAnalysis", "Coding", "Manual")

@@ -14,7 +14,8 @@ import sqlalchemy as sql
 
 from chatdev.batch import database
 from chatdev.batch.ledger import Job, Ledger
-from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
+from chatdev.departments.process.pool import InstanceOutcome
+from chatdev.departments.process.pool_store import InstancePool, find_outcomes
 from chatdev.errors import ConfigError
 
 PHASES = ("A", "B")

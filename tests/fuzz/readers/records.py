@@ -17,7 +17,8 @@ from chatdev.cli.screen import first_line, layout_text
 from chatdev.config.load import build_company, load_company
 from chatdev.config.settings import keep_dotenvs, read_dotenv, read_trust, user_settings
 from chatdev.config.templates import compile_expression, listing, render, variables
-from chatdev.departments.process.pool import InstanceOutcome, InstancePool, find_outcomes
+from chatdev.departments.process.pool import InstanceOutcome
+from chatdev.departments.process.pool_store import InstancePool, find_outcomes
 from chatdev.departments.software.evaluation.quality import paper_code_text, paper_completeness
 from chatdev.departments.software.legacy.company_of_1x import import_company
 from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelError, ToolError

@@ -18,12 +18,12 @@ from chatdev.departments.process.pool import (
     MOST_PHASES,
     NOT_DEVELOPED,
     InstanceOutcome,
-    InstancePool,
     count_outcomes,
     format_instance,
     measure_diversity,
     plan_replays,
 )
+from chatdev.departments.process.pool_store import InstancePool
 from chatdev.departments.process.process_company import Experience, ProcessCompany, gather_experience
 from chatdev.departments.process.process_tree import Instance, ProcessTree, describe
 from chatdev.errors import ConfigError
