@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from chatdev.departments.verilog.design.design import Design
+from chatdev.departments.verilog.design.design import Design, read_once
 from chatdev.departments.verilog.design.elaborate import DesignError, Misfit
 from chatdev.departments.verilog.design.records import Kind
 from chatdev.departments.verilog.target import USUAL, Target
@@ -202,7 +202,7 @@ def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, past: Past,
     """The trace of the wrong output that leads to the fewest lines. Raises DesignError, also for a source that takes
     too much to be read."""
     history = History(past)
-    trace = narrowest_trace(Design.of(text, target), outputs, levels, history)
+    trace = narrowest_trace(read_once(text, target), outputs, levels, history)
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports,
                          tuple(_leapt_signals(trace)), _misfits(trace),

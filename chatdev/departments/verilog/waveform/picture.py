@@ -306,13 +306,23 @@ def render_table(waves: Waves, names: Sequence[str], time: int, *, count: int = 
     `q_ref` and `q_dut` stand side by side, with `!=` between them where the bench finds them different; rows that only
     repeat what came before (a clock ticking) are folded. Raises WaveformError.
     """
+    return next(render_tables(waves, names, time, [count]))
+
+
+def render_tables(waves: Waves, names: Sequence[str], time: int, counts: Sequence[int]) -> Iterator[str]:
+    """The same with as many rows as each of `counts`, of which the first is the largest; the waveform is read once."""
     columns = pair_columns(names)
-    rows = waves.rows_before(columns, time, _LOOK_BACK * count)
+    rows = waves.rows_before(columns, time, _LOOK_BACK * counts[0])
+    for count in counts:
+        yield _table_of(rows[-_LOOK_BACK * count:], columns, time, waves.timescale, count)
+
+
+def _table_of(rows: Sequence[Row], columns: Sequence[str], time: int, timescale: str, count: int) -> str:
     labels = short_names(columns)
     header = ["time", *_join_cells(columns, [labels[name] for name in columns])]
     lines = [header, *(_line(entry, columns) for entry in _last_entries(_fold(rows), count))]
     last = rows[-1] if rows else None
-    return render_report("table", time=time, timescale=waves.timescale, lines=_align(lines), last=last,
+    return render_report("table", time=time, timescale=timescale, lines=_align(lines), last=last,
                          paired=bool(find_pairs(columns)),
                          differences=output_differences(last, columns) if last else [])
 
