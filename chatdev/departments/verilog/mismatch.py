@@ -29,7 +29,13 @@ from chatdev.departments.verilog.target import Target
 from chatdev.departments.verilog.trace_report import fit_report
 from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
 from chatdev.departments.verilog.tracing.trace import Past, Watch
-from chatdev.departments.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
+from chatdev.departments.verilog.waveform.comparison import (
+    ANSWER,
+    REFERENCE,
+    DifferingStep,
+    differing_bits,
+    group_bits,
+)
 from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, render_tables, viewer_files
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
@@ -61,18 +67,18 @@ class WrongOutput:
     since: int | None = None
 
 
-def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench,
-                  minded: int | None = None) -> tuple[WrongOutput, ...]:
+def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench, minded: int | None = None,
+                  differing: Sequence[DifferingStep] | None = None) -> tuple[WrongOutput, ...]:
     """The outputs with mismatches, the one that differs first at the front. Where the bench names none, those that the
-    waveform shows to differ since the time that is `minded` (`find_minded`), or else where they most likely began to.
-    """
+    waveform shows to differ since the time that is `minded` (`find_minded`), or else where they most likely began to;
+    `differing` are all steps at which they do, where these are known."""
     root, factor = bench.layout.root, _unit_factor(bench.text, waves)
     found = [WrongOutput(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
     found.sort(key=lambda wrong: wrong.time)
     first = [wrong for wrong in found if wrong.time == found[0].time]
     if not found:
-        return tuple(_differing_outputs(report, waves, root, minded))
+        return tuple(_differing_outputs(report, waves, root, minded, differing))
     return (*_find_wrong_bits(first, waves, root), *found[len(first):])
 
 
@@ -81,12 +87,14 @@ def output_columns(output: str, waves: Waves, root: str) -> list[str]:
     return [name for name in (f"{root}.{output}{REFERENCE}", f"{root}.{output}{ANSWER}") if name in waves.signals]
 
 
-def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int | None) -> Iterator[WrongOutput]:
+def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int | None,
+                       differing: Sequence[DifferingStep] | None) -> Iterator[WrongOutput]:
     """The outputs that differ from the reference's since the time that is `minded`, or else those that begin the
     likeliest difference up to the first complaint, or of all; behind them the others that differ at the complaint."""
     complaint = report.first_complaint
-    found = SeenDifferences.find(waves, root, complaint.time if complaint and complaint.time is not None else math.inf)
-    found = found if found.every else SeenDifferences.find(waves, root)
+    until = complaint.time if complaint and complaint.time is not None else math.inf
+    found = SeenDifferences.find(waves, root, until, differing)
+    found = found if found.every else SeenDifferences.find(waves, root, known=differing)
     first = found.likely_first if minded is None else found.begun_at(minded)
     if first is None:
         return
@@ -327,8 +335,8 @@ class _Waveform:
             return None
         waves = Waves.open(result.waves)
         target = add_parameters(bench, answer.text)
-        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench, minded),
-                   _unit_of(bench.text, waves))
+        wrong = wrong_outputs(result.report, waves, bench, minded, result.differing)
+        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves))
 
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import accumulate
 from typing import Any
 
@@ -80,9 +81,9 @@ def _signal_texts(levels: Iterable[Sequence[SignalReport]], source: Source) -> I
         return divided
 
     for signal in (signal for level in levels for signal in level):
-        causes = [(cause, divide(cause.lines)) for cause in signal.causes]
-        yield render_report("signal", signal=signal, causes=causes, wait_lines=divide(signal.wait_lines),
-                            source=source)
+        facts = {field.name: getattr(signal, field.name) for field in fields(signal)}
+        facts["causes"] = [(cause, divide(cause.lines)) for cause in signal.causes]
+        yield render_report("signal", **{**facts, "wait_lines": divide(signal.wait_lines)}, source=source)
 
 
 def _lines_of(signal: SignalReport) -> set[int]:
