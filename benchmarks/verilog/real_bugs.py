@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from benchmarks.study import machine
+from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_table, marks
 from benchmarks.verilog.localise import DEEPER, LEVELS
 from chatdev.departments.verilog.bench import HiddenBench, add_parameters
 from chatdev.departments.verilog.design.design import Design, Port
@@ -38,6 +38,8 @@ from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.kinds import find_sandbox
 
 REPOSITORY, COMMIT = "ekiwi/rtl-repair", "71e1afc0"
+METHODS = {"all drivers": f"all drivers, {LEVELS} levels", "active": f"active only, {LEVELS} levels",
+           "active, deeper": f"active only, {DEEPER} levels"}
 _MOST_ROWS = 4000
 _CLOCK = re.compile(r"cl(?:oc)?k", re.IGNORECASE)
 
@@ -182,3 +184,26 @@ def measure() -> dict[str, Any]:
         print(rows[-1], flush=True)
     return {"date": datetime.now(UTC).date().isoformat(), "machine": machine(), "repository": REPOSITORY,
             "commit": COMMIT, "rows": [asdict(row) for row in rows]}
+
+
+def told(results: Mapping[str, Any]) -> str:
+    """The table for the page."""
+    rows = []
+    for seen, about in ((True, "looked at"), (False, "not looked at")):
+        some = [row for row in results["rows"] if row["seen"] is seen]
+        traced = [row for row in some if row["named"]]
+        for method in METHODS:
+            shown = sum(row["shown"][method] / row["code"] for row in traced) / max(1, len(traced))
+            named = [row for row in traced if row["named"][method]]
+            both = sum(row["named"]["all drivers"] for row in named)
+            rows.append((about, METHODS[method], len(some), len(traced), len(named), both, f"{100 * shown:.1f} %"))
+    table = markdown_table(["bugs", "slice", "with a table", "told by it", "named", "of these by all drivers, too",
+                            "lines shown (mean)"], rows)
+    return f"{table}\n\n{results['repository']} {results['commit']}. {results['date']}; {results['machine']}."
+
+
+STUDY = KeptStudy(told, RESULTS_FOLDER / "verilog_real_bugs.json", DOCS / "verilog.md",
+                  marks("real bugs", "verilog.real_bugs"), measure)
+
+if __name__ == "__main__":
+    STUDY.main(__doc__)
