@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +37,7 @@ from chatdev.departments.verilog.waveform.comparison import (
     group_bits,
 )
 from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, render_tables, viewer_files
+from chatdev.departments.verilog.waveform.recorded import window
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.errors import ToolError
@@ -171,7 +172,6 @@ def _seconds(text: str) -> Fraction | None:
 
 _DEEPEST = 12  # levels
 _COLUMNS, _ROWS = 14, (16, 8, 4)  # of the table; fewer rows where signals of the trace would be left out
-_BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
 _MOST_DRAWN = 12  # inputs, inner signals, and outputs
 _DRAWN_LEVELS = 3  # of the trace whose signals are drawn
 _MOST_KEPT = 16 << 20  # bytes of a waveform in a run's folder
@@ -268,7 +268,7 @@ class RecordedSimulation:
     def draw(self, names: Sequence[str]) -> tuple[str, str]:
         """The title and SVG of a picture of these signals. Raises WaveformError for one that was not recorded."""
         waveform, wrong, unit = self.waveform, self.waveform.wrong, self.waveform.unit
-        start, end = _window([*names], waveform.waves, wrong[0].sampled if wrong else None)
+        start, end = window(names, waveform.waves, wrong[0].sampled if wrong else None)
         times = [waveform.began(one) for one in wrong]
         title = f"Waveforms up to the first mismatch, at {unit.text(times[0])} {unit.name}" if wrong else "Waveforms"
         return title, draw_diagram(waveform.waves, names, times, start=start, end=end, unit=unit)
@@ -426,16 +426,6 @@ def _sides(output: str, waveform: _Waveform) -> list[str]:
     """The columns of an output: reference and answer, or the answer's alone."""
     return (output_columns(output, waveform.waves, waveform.layout.root)
             or waveform.known_names([output]))
-
-
-def _window(names: list[str], waves: Waves, mismatch: int | None) -> tuple[int, int]:
-    """The part of the waveform that is drawn: some rows up to the mismatch and a little more, else the beginning."""
-    if mismatch is None:
-        times = [time for time, _, _ in islice(waves.changes(names), _CHANGES)]
-        return 0, max(times, default=0) + 1
-    rows = waves.rows_before(names, mismatch, _BEFORE)
-    start = rows[0].time if rows else 0
-    return start, mismatch + max(1, (mismatch - start) // 8)
 
 
 def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:
