@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from math import log2
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -26,6 +27,7 @@ from chatdev.departments.verilog.waveform.comparison import (
     short_names,
     value_text,
 )
+from chatdev.departments.verilog.waveform.recorded import window
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Row, Waves
 
@@ -397,15 +399,21 @@ def _align(lines: Sequence[list[str] | str]) -> list[str]:
 
 # A waveform for viewers: what they read to show the signals that matter, at the time that matters.
 
+_FRAMES = 3  # of 200 pixels, whose width in time is what GTKWave's zoom says (as a power of 1/2)
+
 
 def viewer_files(waves: Waves, dump: str, signals: Sequence[str], time: int | None) -> dict[str, str]:
     """By their endings: a save file of GTKWave, and a command file of Surfer (`surfer --command-file`). They open the
-    file `dump` beside them with these signals (full names), and a cursor at `time` in units of the waveform."""
+    file `dump` beside them with these signals (full names), and a cursor at `time` in units of the waveform; GTKWave
+    shows what a picture would."""
     known = [waves.signals[name] for name in signals if name in waves.signals]
-    marker = "" if time is None else f"*0.000000 {time}{' -1' * 26}\n"
+    start, end = window([one.name for one in known], waves, None if time is None else time + 1)
+    zoom = -log2(max(1, end - start) / _FRAMES)
+    marker = f"*{zoom:.6f} {-1 if time is None else time}{' -1' * 26}\n"
     cursor = "" if time is None else f"cursor_set {time}\ngoto_cursor\n"
     return {
-        ".gtkw": f'[dumpfile] "{dump}"\n[timestart] 0\n{marker}' + "".join(f"{one.name}{one.range}\n" for one in known),
+        ".gtkw": (f'[dumpfile] "{dump}"\n[timestart] {start}\n{marker}'
+                  + "".join(f"{one.name}{one.range}\n" for one in known)),
         ".sucl": f"load_file {dump}\n" + "".join(f"variable_add {one.name}\n" for one in known) + f"zoom_fit\n{cursor}",
     }
 

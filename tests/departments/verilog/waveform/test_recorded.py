@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -57,6 +58,13 @@ def test_a_picture_of_fst_marks_the_first_difference(tmp_path: Path) -> None:
     text = (tmp_path / "run.svg").read_text(encoding="utf-8")
     assert "q_dut" in text
     assert "95" in text
+
+
+def test_viewers_open_where_the_outputs_first_differ(tmp_path: Path) -> None:
+    _, gtkwave, surfer = draw_recorded(record(tmp_path, "vcd"), tmp_path / "kept.vcd", signals=["q_ref", "q_dut"])
+    [(start, zoom, marker)] = re.findall(r"\n\[timestart\] (\d+)\n\*(\S+) (\d+) ", gtkwave.read_text())
+    assert int(start) < int(marker) == 95000 < int(start) + 3 * 2 ** -float(zoom) + 1
+    assert "cursor_set 95000" in surfer.read_text()
 
 
 @needs_converter
