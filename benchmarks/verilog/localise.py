@@ -36,7 +36,7 @@ from chatdev.departments.verilog.compilation import SIMULATING
 from chatdev.departments.verilog.design.design import Design
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.mismatch import wrong_outputs
-from chatdev.departments.verilog.simulation import simulate_examined
+from chatdev.departments.verilog.simulation import SimulationResult, simulate_examined
 from chatdev.departments.verilog.tracing.search import narrowest_trace, trace_outputs
 from chatdev.departments.verilog.tracing.trace import History, Watch
 from chatdev.departments.verilog.waveform.waves import Waves
@@ -84,7 +84,7 @@ def rows_of(problem: Subject, most: int) -> tuple[list[Row], int]:
             simulated = simulate_examined(mutant.text, bench, find_sandbox("none"), Path(folder), dump=True,
                                           limits=_LIMITS)
             if simulated.outcome == "mismatches" and simulated.report and simulated.waves:
-                found.append(_measured(problem, bench, mutant, simulated.report, simulated.waves, parse))
+                found.append(_measured(problem, bench, mutant, simulated, parse))
     return found, tried
 
 
@@ -107,14 +107,15 @@ def order_in_turns(every: Iterable[Mutant], seed: str) -> Iterator[Mutant]:
         yield from (mutant for mutant in turn if mutant)
 
 
-def _measured(problem: Subject, bench: HiddenBench, mutant: Mutant, report: BenchReport, path: Path,
+def _measured(problem: Subject, bench: HiddenBench, mutant: Mutant, simulated: SimulationResult,
               parse: Parser | None) -> Row:
+    report, path = simulated.report or BenchReport(), simulated.waves or Path()
     lines, reading, started = dict[str, list[set[int]]](), 0.0, time.process_time()
     try:
         design = Design.of(mutant.text, bench.target)
         begun = time.process_time()
         waves = Waves.open(path)
-        wrong = wrong_outputs(report, waves, bench)
+        wrong = wrong_outputs(report, waves, bench, differing=simulated.differing)
         if not wrong:
             raise DesignError("no output differs in the waveform")
         history = History.of(waves, bench.layout.scope, design.widths, wrong[0].sampled)

@@ -55,26 +55,27 @@ def trace_drivers(text: str, outputs: Sequence[str], *, levels: int = 2, top: st
                   waves: Path | None = None, time: int | None = None, scope: str | None = None) -> Trace:
     """Follow outputs of the module `top` back over what drives them, `levels` deep; what comes back prints as text.
 
-    With a VCD file only those assignments are named that were active just before a mismatch: at `time` (in units of the
-    file), by default where `NAME_ref` and `NAME_dut` of any output first differ in it. `scope` is where the file has
-    the signals of the module, by default the first that has all its ports. The source is read in this process, and not
-    in a child with limits as tools do it: give none that you do not trust. Raises DesignError for a source that cannot
-    be elaborated, WaveformError for a file that cannot be read or has no such scope or difference, and ToolError for an
-    output that is not there.
+    With a VCD or FST file only those assignments are named that were active just before a mismatch: at `time` (in units
+    of the file), by default where `NAME_ref` and `NAME_dut` of any output first differ in it. `scope` is where the file
+    has the signals of the module, by default the first that has all its ports. The source is read in this process, and
+    not in a child with limits as tools do it: give none that you do not trust. Raises DesignError for a source that
+    cannot be elaborated, WaveformError for a file that cannot be read or has no such scope or difference,
+    MissingProgram for FST without GTKWave's `fst2vcd`, and ToolError for an output that is not there.
     """
     from chatdev.departments.verilog.design.design import Design
     from chatdev.departments.verilog.target import Target
     from chatdev.departments.verilog.tracing.search import trace_outputs
     from chatdev.departments.verilog.tracing.trace import History, Watch
-    from chatdev.departments.verilog.waveform.waves import Waves
 
     design = Design.of(text, Target(top))
     if waves is None:
         return trace_outputs(design, outputs, levels)
+    from chatdev.cli.mcp.served import Served
     from chatdev.departments.verilog.mismatch import first_difference, scope_with
+    from chatdev.departments.verilog.waveform.recorded import open_recorded
 
-    recorded = Waves.open(waves)
-    scope = scope or scope_with(recorded, {port.name: port.width for port in design.ports})
-    time = first_difference(recorded, scope) if time is None else time
-    history = History.of(recorded, scope, design.widths, time)
+    with open_recorded(waves, Served([]).open_sandbox) as recorded:
+        scope = scope or scope_with(recorded, {port.name: port.width for port in design.ports})
+        time = first_difference(recorded, scope) if time is None else time
+        history = History.of(recorded, scope, design.widths, time)
     return trace_outputs(design, [Watch(design.part(name), time) for name in outputs], levels, history)

@@ -25,6 +25,7 @@ HIDDEN = "/"  # before the names of files
 REFERENCE_MODULE = "RefModule"
 """What VerilogEval's benches call the reference that they compare with."""
 
+_MAY_HAVE_PARAMETERS = re.compile(r"\bparameter\b|[#`]")
 _DUMPS = re.compile(r"\$dump(?:vars|file|on|off|all|flush|limit)\b\s*+(?:\((?:[^;$]|\$(?!dump))*?\)\s*+)?;", re.DOTALL)
 _CALL = r"\$(?:display|write|strobe|monitor)[bho]?\b"
 _PRINT = re.compile(rf'(?P<call>{_CALL}\s*+\(\s*+)"(?P<text>(?:\\.|[^"\\\n])*+)"')
@@ -172,6 +173,8 @@ class HiddenBench:
 
 def add_parameters(bench: HiddenBench, answer: str) -> Target:
     """The bench's target with the parameters that it gives the answer."""
+    if not _MAY_HAVE_PARAMETERS.search(answer):
+        return bench.target
     try:
         found = find_parameters(answer, bench.text, bench.layout.scope, bench.target)
     except DesignError:

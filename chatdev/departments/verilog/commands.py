@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import click
 
 from chatdev.cli.outcome import report_outcome
 from chatdev.cli.shared_options import write_file
+from chatdev.errors import ConfigError
 from chatdev.safe_text import sanitize
 
 if TYPE_CHECKING:
@@ -35,14 +36,18 @@ _IN_LISTS = {"macros": "-D", "includes": "-I", "libraries": "-y"}
 """Options as lists have them, too."""
 
 
-def _design_options(command: Command) -> Command:
-    """Add what a design is made of, as `design`."""
+def _design_options(command: Command, takes_waves: bool = False) -> Command:
+    """Add what a design is made of, as `design`; or the path of a waveform in its place."""
     @wraps(command)
     def collect(*, files: tuple[str, ...], lists: tuple[Path, ...], top: str | None, simulator: str, **given: Any
                 ) -> Any:
         from chatdev.departments.verilog.design_files import read_design_files
 
         words = [f"{option}{one}" for name, option in _IN_LISTS.items() for one in given.pop(name)]
+        if takes_waves and _is_waveform(files):
+            return command(design=Path(files[0]), **{name: given[name] for name in ("out", "signals")})
+        if takes_waves and given.get("bench") is None:
+            raise ConfigError("--bench: give the test bench that is run, or one waveform (.vcd, .fst) instead of FILE")
         design = read_design_files([*words, *files], lists, top, given.get("bench"), given.get("reference"), simulator,
                                    use_environment=given.pop("env"))
         return command(design=design, **{name: value for name, value in given.items()
@@ -66,6 +71,12 @@ def _design_options(command: Command) -> Command:
     ):
         extended = add(extended)
     return extended
+
+
+def _is_waveform(files: Sequence[str]) -> bool:
+    from chatdev.departments.verilog.waveform.recorded import ENDINGS
+
+    return len(files) == 1 and files[0].lower().endswith(ENDINGS)
 
 
 _bench_option = click.option("--bench", type=click.Path(path_type=Path), required=True, metavar="TB",
@@ -169,19 +180,22 @@ def equivalent(design: DesignFiles, form: str) -> int:
 
 @command.command("wave")
 @report_outcome
-@_design_options
-@_bench_option
+@partial(_design_options, takes_waves=True)
+@click.option("--bench", type=click.Path(path_type=Path), metavar="TB", help="The test bench that is run.")
 @_reference_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.vcd|FILE.svg",
               help="All signals (.vcd, and beside it a .gtkw for GTKWave and a .sucl for Surfer, which open the traced "
                    "ones), or a picture of the ports and the traced signals (.svg).")
 @click.option("--signals", metavar="NAME,NAME", help="Inner signals to show instead of the traced ones.")
-def wave(design: DesignFiles, out: Path, signals: str | None) -> int:
-    """Run the bench, and keep what was recorded. Exits with 1 where nothing was."""
-    from chatdev.departments.verilog.library import draw_to
+def wave(design: DesignFiles | Path, out: Path, signals: str | None) -> int:
+    """Run the bench, and keep what was recorded; or show what was recorded elsewhere, where FILE is a waveform (.vcd,
+    .fst). Exits with 1 where nothing was recorded."""
+    from chatdev.departments.verilog.library import draw_recorded, draw_to
 
-    written = draw_to(design, out, [one.strip() for one in (signals or "").split(",") if one.strip()])
-    if not written:
+    names = [one.strip() for one in (signals or "").split(",") if one.strip()]
+    if isinstance(design, Path):
+        written = draw_recorded(design, out, signals=names)
+    elif not (written := draw_to(design, out, names)):
         from chatdev.departments.verilog.judge import simulate as run
 
         _tell_verdict(design, run, "text", None)

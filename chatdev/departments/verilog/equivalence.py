@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +21,14 @@ from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.simulation import SimulationResult, reference_as_answer, simulate_unexamined
 from chatdev.departments.verilog.target import ICARUS, Target, drop_comments
-from chatdev.departments.verilog.waveform.comparison import ANSWER, REFERENCE, Pair, are_different, find_pairs
+from chatdev.departments.verilog.waveform.comparison import (
+    ANSWER,
+    REFERENCE,
+    DifferingStep,
+    Pair,
+    differing_steps,
+    find_pairs,
+)
 from chatdev.departments.verilog.waveform.waves import Step, Waves, bit_count
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
@@ -195,49 +203,34 @@ _SECONDS = 10.0  # that all plays may take together
 
 
 @dataclass(frozen=True, slots=True)
-class SeenDifference:
-    """At `time` these outputs got values that differ from the reference's; `is_known` where one of them has no unknown
-    bit."""
-
-    time: int
-    outputs: tuple[str, ...]
-    is_known: bool
-
-
-@dataclass(frozen=True, slots=True)
 class SeenDifferences:
-    """The first ones of a simulation in the order of time, and the outputs that differ at its last time, each since
-    when."""
+    """The first steps of a simulation at which outputs differ, in the order of time, and the outputs that differ at its
+    last time, each since when."""
 
-    every: Sequence[SeenDifference]
+    every: Sequence[DifferingStep]
     lasting: Mapping[str, int]
 
     @classmethod
-    def find(cls, waves: Waves, root: str, until: float = math.inf) -> SeenDifferences:
-        """Those up to a time, that included; raises WaveformError."""
-        partners, values, lasting = pairs_of(waves, root), dict[str, str](), dict[str, int]()
-        every: list[SeenDifference] = []
-        for time, changed in waves.steps(partners, until + 1):
-            values |= changed
-            outputs, is_known = list[str](), False
-            for output, pair in {output_of(partners[name]): partners[name] for name in changed}.items():
-                given = values.get(pair.answer, "x")
-                if are_different(values.get(pair.reference, "x"), given):
-                    lasting.setdefault(output, time)
-                    outputs.append(output)
-                    is_known = is_known or not given.strip("01")
-                else:
-                    lasting.pop(output, None)
-            if outputs and len(every) < _MOST_STEPS:
-                every.append(SeenDifference(time, tuple(outputs), is_known))
+    def find(cls, waves: Waves, root: str, until: float = math.inf,
+             known: Sequence[DifferingStep] | None = None) -> SeenDifferences:
+        """Those up to a time, that included, of the steps of the whole simulation where they are `known`; raises
+        WaveformError."""
+        every, lasting = list[DifferingStep](), dict[str, int]()
+        sides = pairs_of(waves, root)
+        steps = known if known is not None else differing_steps(waves.steps(sides, until + 1), sides)
+        for step in takewhile(lambda step: step.time <= until, steps):
+            lasting = {output: lasting.get(output, step.time) for output in (*lasting, *step.outputs)
+                       if output not in step.equal}
+            if step.outputs and len(every) < _MOST_STEPS:
+                every.append(step)
         return cls(every, lasting)
 
-    def begun_at(self, time: int) -> SeenDifference | None:
+    def begun_at(self, time: int) -> DifferingStep | None:
         """The one of this time."""
         return next((one for one in self.every if one.time == time), None)
 
     @property
-    def likely_first(self) -> SeenDifference | None:
+    def likely_first(self) -> DifferingStep | None:
         """The one to begin with where nobody asks the bench: that since when the outputs differ that differ to the end;
         where none does, the first one that is no lack of a value."""
         start = min(self.lasting.values(), default=None)
@@ -266,7 +259,7 @@ def find_minded(found: SimulationResult, answer: Answer, bench: HiddenBench, san
     if found.waves is None or time is None or not bench.reference or bench.target.simulator != ICARUS:
         return None
     waves = Waves.open(found.waves)
-    times = [one.time for one in SeenDifferences.find(waves, bench.layout.root, time).every]
+    times = [one.time for one in SeenDifferences.find(waves, bench.layout.root, time, found.differing).every]
     if len(times) == 1:
         return times[0]
     tries = 2 + math.ceil(math.log2(len(times) + 1))

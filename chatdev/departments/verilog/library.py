@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,8 @@ from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.design_files import DesignFiles, read_design_files
 from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import ANSWER
-from chatdev.departments.verilog.waveform.picture import resolve_colours
+from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, resolve_colours, viewer_files
+from chatdev.departments.verilog.waveform.recorded import first_difference, names_in, open_recorded, window
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.errors import ConfigError, ToolError
 from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
@@ -142,10 +143,43 @@ def verdict_of(design: DesignFiles, tool: Any, **given: Any) -> FileVerdict:
                        found.judged, found.examples)
 
 
-def draw_to(design: DesignFiles, out: Path, signals: Sequence[str] = ()) -> list[Path]:
-    """As `draw`."""
+def draw_recorded(recorded: OnePath, out: OnePath, *, signals: Sequence[str] = ()) -> list[Path]:
+    """As `draw`, of a waveform that was recorded elsewhere (`.vcd`, `.fst`): these signals, by full name or a unique
+    end of it, or its first ones, up to where a `NAME_ref` among them first differs from its `NAME_dut`."""
+    path, out = Path(recorded), Path(out)
+    _check_ending(out)
+    try:
+        with open_recorded(path, Served([]).open_sandbox) as waves:
+            names = names_in(waves, signals)
+            mismatch = first_difference(waves, names)
+            if out.suffix.lower() == ".vcd":
+                return _keep(waves.path, out, viewer_files(waves, out.name, names, mismatch))
+            start, end = window(names, waves, None if mismatch is None else mismatch + 1)
+            times = [] if mismatch is None else [mismatch]
+            picture = draw_diagram(waves, names, times, start=start, end=end, unit=TimeUnit(waves.timescale))
+            write_file(out, resolve_colours(picture))
+            return [out]
+    except WaveformError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _check_ending(out: Path) -> None:
     if out.suffix.lower() not in PICTURES:
         raise ConfigError(f"--out: {out} is neither a .vcd nor a .svg file; give it one of these endings")
+
+
+def _keep(dump: Path, out: Path, beside: Mapping[str, str]) -> list[Path]:
+    """Write a waveform with what viewers read beside it, by their endings."""
+    if not (out.exists() and out.samefile(dump)):
+        shutil.copyfile(dump, out)
+    for ending, text in beside.items():
+        write_file(out.with_suffix(ending), text)
+    return [out, *(out.with_suffix(ending) for ending in beside)]
+
+
+def draw_to(design: DesignFiles, out: Path, signals: Sequence[str] = ()) -> list[Path]:
+    """As `draw`."""
+    _check_ending(out)
     with _open_context(design) as context, mismatch.record_simulation(context) as recorded:
         if recorded is None:
             return []
@@ -159,11 +193,7 @@ def draw_to(design: DesignFiles, out: Path, signals: Sequence[str] = ()) -> list
                 return []
             write_file(out, resolve_colours(recorded.draw(names)[1]))
             return [out]
-        shutil.copyfile(recorded.dump, out)
-        beside = {out.with_suffix(ending): text for ending, text in recorded.viewer_files(out.name, names).items()}
-        for file, text in beside.items():
-            write_file(file, text)
-        return [out, *beside]
+        return _keep(recorded.dump, out, recorded.viewer_files(out.name, names))
 
 
 @contextmanager

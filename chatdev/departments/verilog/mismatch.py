@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from itertools import accumulate, chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +18,6 @@ from pydantic import Field
 from chatdev.departments.verilog.answer import Answer, NoAnswer, read_answer
 from chatdev.departments.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
-from chatdev.departments.verilog.compilation import render_report
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import DesignFacts, read_design
 from chatdev.departments.verilog.design.records import Part
@@ -28,10 +26,18 @@ from chatdev.departments.verilog.judge import simulate, verdict_of
 from chatdev.departments.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.departments.verilog.specification import identifiers
 from chatdev.departments.verilog.target import Target
+from chatdev.departments.verilog.trace_report import fit_report
 from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
-from chatdev.departments.verilog.tracing.trace import Past, SignalReport, Watch
-from chatdev.departments.verilog.waveform.comparison import ANSWER, REFERENCE, differing_bits, group_bits
-from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, render_table, viewer_files
+from chatdev.departments.verilog.tracing.trace import Past, Watch
+from chatdev.departments.verilog.waveform.comparison import (
+    ANSWER,
+    REFERENCE,
+    DifferingStep,
+    differing_bits,
+    group_bits,
+)
+from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, render_tables, viewer_files
+from chatdev.departments.verilog.waveform.recorded import window
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.errors import ToolError
@@ -62,18 +68,18 @@ class WrongOutput:
     since: int | None = None
 
 
-def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench,
-                  minded: int | None = None) -> tuple[WrongOutput, ...]:
+def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench, minded: int | None = None,
+                  differing: Sequence[DifferingStep] | None = None) -> tuple[WrongOutput, ...]:
     """The outputs with mismatches, the one that differs first at the front. Where the bench names none, those that the
-    waveform shows to differ since the time that is `minded` (`find_minded`), or else where they most likely began to.
-    """
+    waveform shows to differ since the time that is `minded` (`find_minded`), or else where they most likely began to;
+    `differing` are all steps at which they do, where these are known."""
     root, factor = bench.layout.root, _unit_factor(bench.text, waves)
     found = [WrongOutput(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
     found.sort(key=lambda wrong: wrong.time)
     first = [wrong for wrong in found if wrong.time == found[0].time]
     if not found:
-        return tuple(_differing_outputs(report, waves, root, minded))
+        return tuple(_differing_outputs(report, waves, root, minded, differing))
     return (*_find_wrong_bits(first, waves, root), *found[len(first):])
 
 
@@ -82,12 +88,14 @@ def output_columns(output: str, waves: Waves, root: str) -> list[str]:
     return [name for name in (f"{root}.{output}{REFERENCE}", f"{root}.{output}{ANSWER}") if name in waves.signals]
 
 
-def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int | None) -> Iterator[WrongOutput]:
+def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int | None,
+                       differing: Sequence[DifferingStep] | None) -> Iterator[WrongOutput]:
     """The outputs that differ from the reference's since the time that is `minded`, or else those that begin the
     likeliest difference up to the first complaint, or of all; behind them the others that differ at the complaint."""
     complaint = report.first_complaint
-    found = SeenDifferences.find(waves, root, complaint.time if complaint and complaint.time is not None else math.inf)
-    found = found if found.every else SeenDifferences.find(waves, root)
+    until = complaint.time if complaint and complaint.time is not None else math.inf
+    found = SeenDifferences.find(waves, root, until, differing)
+    found = found if found.every else SeenDifferences.find(waves, root, known=differing)
     first = found.likely_first if minded is None else found.begun_at(minded)
     if first is None:
         return
@@ -163,11 +171,7 @@ def _seconds(text: str) -> Fraction | None:
 # The tools `verilog.trace` and `verilog.draw`.
 
 _DEEPEST = 12  # levels
-_LONGEST = 6000  # characters of a report
-_MISFITS, _BESIDE = 6, 4  # widths that may be wrong, and other lines that write a signal, of which it tells
-_CUT = "(the rest is left out, as this report has an end)"
 _COLUMNS, _ROWS = 14, (16, 8, 4)  # of the table; fewer rows where signals of the trace would be left out
-_BEFORE, _CHANGES = 24, 160  # rows before a mismatch; changes of signals from the start where there is none
 _MOST_DRAWN = 12  # inputs, inner signals, and outputs
 _DRAWN_LEVELS = 3  # of the trace whose signals are drawn
 _MOST_KEPT = 16 << 20  # bytes of a waveform in a run's folder
@@ -264,7 +268,7 @@ class RecordedSimulation:
     def draw(self, names: Sequence[str]) -> tuple[str, str]:
         """The title and SVG of a picture of these signals. Raises WaveformError for one that was not recorded."""
         waveform, wrong, unit = self.waveform, self.waveform.wrong, self.waveform.unit
-        start, end = _window([*names], waveform.waves, wrong[0].sampled if wrong else None)
+        start, end = window(names, waveform.waves, wrong[0].sampled if wrong else None)
         times = [waveform.began(one) for one in wrong]
         title = f"Waveforms up to the first mismatch, at {unit.text(times[0])} {unit.name}" if wrong else "Waveforms"
         return title, draw_diagram(waveform.waves, names, times, start=start, end=end, unit=unit)
@@ -331,8 +335,8 @@ class _Waveform:
             return None
         waves = Waves.open(result.waves)
         target = add_parameters(bench, answer.text)
-        return cls(result.report, waves, bench.layout, target, wrong_outputs(result.report, waves, bench, minded),
-                   _unit_of(bench.text, waves))
+        wrong = wrong_outputs(result.report, waves, bench, minded, result.differing)
+        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves))
 
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
@@ -384,10 +388,10 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     if not waveform.wrong:
         return plain
     focus = _focus(trace, waveform)
-    text = _fitting_report(
-        trace, report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
-        source=waveform.target.number_lines(answer.text), is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels,
-        table=partial(_table, trace, focus, waveform))
+    text = fit_report(
+        trace, waveform.target.number_lines(answer.text), _tables(trace, focus, waveform),
+        report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
+        is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels)
     last = len(answer.text.splitlines())
     lines = [line for line in trace.lines if line <= last] if trace else []
     evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
@@ -397,93 +401,6 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
 def _find_trace(answer: Answer, waveform: _Waveform, design: DesignFacts, levels: int) -> TraceFindings:
     past = Past.of(waveform.waves, waveform.layout.scope, design.widths, waveform.wrong[0].sampled)
     return find_causes(answer.text, _first_wrong_bits(waveform, design), levels, past, waveform.target)
-
-
-def _with_lines_once(levels: Sequence[Sequence[SignalReport]]) -> list[list[dict[str, Any]]]:
-    """The levels as data of the report: of the lines of each cause those that are `fresh`, and those that were `shown`
-    before."""
-    known: set[int] = set()
-
-    def divide(lines: Sequence[int]) -> dict[str, list[int]]:
-        divided = {"fresh": [line for line in lines if line not in known],
-                   "shown": [line for line in lines if line in known]}
-        known.update(lines)
-        return divided
-
-    return [[{**asdict(signal), "causes": [{**asdict(cause), "lines": divide(cause.lines)} for cause in signal.causes],
-              "wait_lines": divide(signal.wait_lines)} for signal in level] for level in levels]
-
-
-def _fitting_report(trace: TraceFindings | None, table: Callable[[int], str], **facts: Any) -> str:
-    """The report with as many signals of the trace as fit, the nearest to the output first, and as many rows of the
-    table as leave room for them."""
-    if trace is None:
-        return render_report("trace", table=table(_ROWS[0]), **facts)
-    facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits[:_MISFITS],
-              "more_misfits": len(trace.misfits) - _MISFITS, "beside": trace.beside[:_BESIDE], "shared": trace.shared}
-    every, fitting = sum(map(len, trace.levels)), 0
-    for rows in _ROWS:
-        facts["table"] = table(rows)
-        fitting = _count_fitting(trace, every, facts)
-        if fitting == every:
-            break
-    return _cut_lines(_render_levels(trace, max(1, fitting), facts))
-
-
-def _count_fitting(trace: TraceFindings, every: int, facts: Mapping[str, Any]) -> int:
-    """How many of all the signals fit, found by halves."""
-    if len(_render_levels(trace, every, facts)) <= _LONGEST:
-        return every
-    fitting, too_many = 0, every
-    while too_many - fitting > 1:
-        count = (fitting + too_many) // 2
-        if len(_render_levels(trace, count, facts)) <= _LONGEST:
-            fitting = count
-        else:
-            too_many = count
-    return fitting
-
-
-def _cut_lines(report: str) -> str:
-    """The report without its last lines where one signal alone has too many."""
-    if len(report) <= _LONGEST:
-        return report
-    return report[:report.rfind("\n", 0, _LONGEST - len(_CUT)) + 1] + _CUT
-
-
-def _render_levels(trace: TraceFindings, count: int, facts: Mapping[str, Any]) -> str:
-    """The report with the first `count` signals of the levels."""
-    ends = list(accumulate(map(len, trace.levels)))
-    levels = [level[:max(0, count - end + len(level))] for level, end in zip(trace.levels, ends, strict=True)]
-    told = _lines_of(levels).union(trace.shared, *(numbers for _, numbers in facts["beside"]))
-    unseen = _lines_of(trace.levels) - told
-    return render_report("trace", levels=_with_lines_once(levels), left_out=max(0, (ends[-1] if ends else 0) - count),
-                         unseen=_join_ranges(sorted(unseen), facts["source"]),
-                         elsewhere=_join_ranges(sorted({*trace.cone} - told - unseen), facts["source"]), **facts)
-
-
-def _lines_of(levels: Iterable[Sequence[SignalReport]]) -> set[int]:
-    """All lines that signals of these levels show."""
-    signals = [signal for level in levels for signal in level]
-    return set[int]().union(*(signal.wait_lines for signal in signals),
-                            *(cause.lines for signal in signals for cause in signal.causes))
-
-
-def _join_ranges(numbers: Sequence[int], source: Sequence[tuple[str, str]]) -> list[str]:
-    """Lines as people write them: `3`, `7–12`, `fifo.sv:3–9`."""
-    runs = list[list[int]]()
-    for number in numbers:
-        if runs and runs[-1][-1] == number - 1 and _is_next_line(*(source[one - 1][0] for one in (number - 1, number))):
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return [source[run[0] - 1][0] + (f"–{source[run[-1] - 1][0].rpartition(':')[2]}" if len(run) > 1 else "")
-            for run in runs]
-
-
-def _is_next_line(one: str, other: str) -> bool:
-    """Whether two lines that follow each other stand in the same file."""
-    return one.rpartition(":")[0] == other.rpartition(":")[0]
 
 
 def _first_wrong_bits(waveform: _Waveform, design: DesignFacts) -> tuple[Watch, ...]:
@@ -499,27 +416,16 @@ def _focus(trace: TraceFindings | None, waveform: _Waveform) -> WrongOutput:
     return next(one for one in waveform.wrong if one.output == trace.output)
 
 
-def _table(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform, rows: int) -> str:
-    """The rows before the mismatch: the signals of the trace, then both sides of the output."""
+def _tables(trace: TraceFindings | None, focus: WrongOutput, waveform: _Waveform) -> Iterator[str]:
+    """The rows before the mismatch, ever fewer: the signals of the trace, then both sides of the output."""
     names = waveform.known_names(trace.signals if trace else ())[:_COLUMNS]
-    return render_table(waveform.waves, [*names, *_sides(focus.output, waveform)], focus.sampled,
-                        count=rows)
+    return render_tables(waveform.waves, [*names, *_sides(focus.output, waveform)], focus.sampled, _ROWS)
 
 
 def _sides(output: str, waveform: _Waveform) -> list[str]:
     """The columns of an output: reference and answer, or the answer's alone."""
     return (output_columns(output, waveform.waves, waveform.layout.root)
             or waveform.known_names([output]))
-
-
-def _window(names: list[str], waves: Waves, mismatch: int | None) -> tuple[int, int]:
-    """The part of the waveform that is drawn: some rows up to the mismatch and a little more, else the beginning."""
-    if mismatch is None:
-        times = [time for time, _, _ in islice(waves.changes(names), _CHANGES)]
-        return 0, max(times, default=0) + 1
-    rows = waves.rows_before(names, mismatch, _BEFORE)
-    start = rows[0].time if rows else 0
-    return start, mismatch + max(1, (mismatch - start) // 8)
 
 
 def views(_folder: Path, values: Mapping[str, Any]) -> Iterator[RunView]:

@@ -46,7 +46,13 @@ from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.simulators import compile_files, run_program
 from chatdev.departments.verilog.slang import Instance, find_checks, find_configuration_checks, find_instances
 from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, VERILATOR, Target, drop_comments, unit_names
-from chatdev.departments.verilog.waveform.comparison import Difference, Differences, find_differences, merge_reference
+from chatdev.departments.verilog.waveform.comparison import (
+    Difference,
+    Differences,
+    DifferingStep,
+    find_differences,
+    merge_reference,
+)
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Waves
 from chatdev.sandbox.base import ProcessLimits, Sandbox
@@ -81,7 +87,7 @@ class SimulationResult:
     `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the simulation did,
     `expected` is how many samples there are with the reference, where it was simulated as well, `right` the report on
     it, and `unseen` how the outputs differ from its; `other_draws` is the number that led to the random inputs of a
-    second run."""
+    second run; `differing` are the steps at which outputs differ, where they were looked at with the reference's."""
 
     outcome: str
     compiled: CompileResult
@@ -94,6 +100,7 @@ class SimulationResult:
     right: BenchReport | None = None
     unseen: Differences | None = None
     other_draws: int | None = None
+    differing: Sequence[DifferingStep] | None = None
 
     @property
     def passed(self) -> bool:
@@ -375,19 +382,14 @@ def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox
     if right.report is None or found.report is None:
         return found
     found, usual = (_read_beside(one, bench, right.report) for one in (found, right))
-    unseen = _find_unseen(found, right, record) if found.passed else None
+    unseen = None
+    if found.passed and record and found.waves and right.waves:
+        unseen = find_differences(found.waves, right.waves, record)
     if dump and not bench.compares and found.waves and right.waves:
-        found = replace(found, waves=merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench),
-                                                     folder / "merged.vcd"))
+        merged = folder / "merged.vcd"
+        differing = merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench), merged)
+        found = replace(found, waves=merged, differing=differing)
     return replace(found, right=right.report, unseen=unseen, expected=usual.samples)
-
-
-def _find_unseen(found: SimulationResult, right: SimulationResult, record: Mapping[str, str]) -> Differences | None:
-    """How the ports that were recorded of both differ."""
-    if not (record and found.waves and right.waves):
-        return None
-    return find_differences(found.waves, right.waves, [name for name, way in record.items() if way == "in"],
-                            [name for name, way in record.items() if way == "out"])
 
 
 def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport | None) -> SimulationResult:

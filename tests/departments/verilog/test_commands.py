@@ -115,6 +115,8 @@ def test_waves_are_kept_for_viewers_and_as_a_picture(folder: Path) -> None:
     (("check", "."), ".: this is a folder; name its files, or give -y . to take modules from it"),
     (("check", "counter.v", "-y", "nowhere"), "-y nowhere: there is no such folder"),
     (("check", "-f", "folder.f"), "+incdir+nowhere: there is no such folder"),
+    (("wave", "counter.v", "--out", "w.svg"), "--bench: give the test bench that is run, or one waveform"),
+    (("wave", "none.vcd", "--out", "w.svg"), "none.vcd cannot be read: No such file"),
     (("wave", "counter.v", "half.v", "--bench", "tb.v", "--out", "w.png"), "w.png is neither a .vcd nor a .svg file")])
 def test_wrong_input_is_named(folder: Path, command: tuple[str, ...], message: str) -> None:
     for name, text in {"pwm.vhd": "entity pwm is end;", "loop.f": "-f loop.f\n", "define.f": "+define+1X=1\n",

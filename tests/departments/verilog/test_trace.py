@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from benchmarks.verilog.mutants import Mutant, mutants
-from chatdev.departments.verilog import mismatch
+from chatdev.departments.verilog import mismatch, trace_report
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.simulation import simulate_answer
 from chatdev.sandbox.kinds import find_sandbox
@@ -89,7 +89,7 @@ def test_rows_of_the_table_make_room_for_lines(desk: Desk, monkeypatch: pytest.M
   always @(posedge clk) n <= n + 1;
   assign w = n[5] | b;""")
     whole = desk.use("trace", counter, outputs=["w"]).report
-    monkeypatch.setattr(mismatch, "_LONGEST", len(whole) - 10)
+    monkeypatch.setattr(trace_report, "_LONGEST", len(whole) - 10)
     monkeypatch.setattr(mismatch, "_ROWS", (16, 1))
     shorter = desk.use("trace", counter, outputs=["w"]).report
     assert len(shorter) <= len(whole) - 10

@@ -202,6 +202,12 @@ class Design:
         return {process.assignments[0].process: process for process in every if process.assignments}
 
 
+@functools.lru_cache(2)
+def read_once(text: str, target: Target = USUAL) -> Design:
+    """The design of a source that is asked several things, one after the other; raises DesignError."""
+    return Design.of(text, target)
+
+
 def whole_part(signal: str, widths: Mapping[str, int], ports: Iterable[Port]) -> Part:
     """All bits of a signal; raises ToolError for one that is not there."""
     if signal not in widths:

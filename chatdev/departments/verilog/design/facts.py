@@ -12,7 +12,7 @@ from itertools import chain, product
 from math import prod
 from typing import Any
 
-from chatdev.departments.verilog.design.design import Design, Port, whole_part
+from chatdev.departments.verilog.design.design import Design, Port, read_once, whole_part
 from chatdev.departments.verilog.design.elaborate import DesignError, as_number, elaborate
 from chatdev.departments.verilog.design.records import (
     Assignment,
@@ -54,7 +54,7 @@ class DesignFacts:
 @isolate(DesignError, MissingProgram)
 def read_design(text: str, target: Target = USUAL) -> DesignFacts:
     """The facts of a design; raises DesignError, also for a source that takes too much to be read."""
-    design = Design.of(text, target)
+    design = read_once(text, target)
     return DesignFacts(design.ports, design.widths)
 
 
@@ -62,7 +62,7 @@ def read_design(text: str, target: Target = USUAL) -> DesignFacts:
 def list_mistakes(text: str, target: Target = USUAL) -> list[Mistake]:
     """Line and text of what is wrong with a design; the lines of given files stand behind the text. Raises as
     `read_design` does."""
-    return [*find_mistakes(Design.of(text, target))]
+    return [*find_mistakes(read_once(text, target))]
 
 
 @isolate(DesignError, MissingProgram)

@@ -498,7 +498,8 @@ class Drivers:
     def _add_wait(self, process: Process, skipped: Sequence[SkippedAssignment], sample: SignalSample) -> None:
         conditions = dict.fromkeys(condition for one in skipped for condition in one.conditions)
         if conditions:
-            self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until, sample.late))
+            self._level.waits.append(Wait(self._watch, tuple(conditions), process.triggers, sample.until, sample.late,
+                                          _conditions_behind(skipped)))
             edge, changed = _after_edge(process, sample), _new_signals(process, sample)
             self._after += [Watch(part, edge if part.signal in changed else sample.until)
                             for part in unique(part for one in skipped for part in one.reads)]
@@ -508,6 +509,13 @@ class Drivers:
 
     def _watch_triggers(self, process: Process, time: int) -> None:
         self._after += [Watch(trigger.part, time) for trigger in process.triggers]
+
+
+def _conditions_behind(skipped: Iterable[SkippedAssignment]) -> tuple[Condition, ...]:
+    """The conditions that nobody came to, of the one assignment that has any; none where several have."""
+    behind = [one.assignment.conditions[len(one.conditions):] for one in skipped]
+    [found, *others] = [*filter(None, behind)] or [()]
+    return () if others else found
 
 
 def _after_edge(process: Process, sample: SignalSample) -> int:

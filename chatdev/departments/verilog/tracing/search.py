@@ -7,9 +7,10 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
-from chatdev.departments.verilog.design.design import Design
+from chatdev.departments.verilog.design.design import Design, read_once
 from chatdev.departments.verilog.design.elaborate import DesignError, Misfit
 from chatdev.departments.verilog.design.records import Kind
 from chatdev.departments.verilog.target import USUAL, Target
@@ -127,6 +128,7 @@ class _Search:
         self._runs += runs
         if self._history and self._leaping < _LEAPING and lines and lines <= shown:
             further = [*here, *after]
+            further += chain.from_iterable(map(self._since_change, further[:]))
             level.leapt.append(watch)
             if self._are_earlier(watch, further):
                 return self._as_whole(one, further), []
@@ -135,6 +137,17 @@ class _Search:
         level.add(one)
         self._known |= lines
         return here, after
+
+    def _since_change(self, watch: Watch) -> Iterator[Watch]:
+        """The bits of a register that kept their value at its last edge, when they had just got it."""
+        history, design, time = self._history, self.trace.design, watch.time
+        change = history.last_change(watch.part, time) if history and time is not None else None
+        if history is None or time is None or change is None:
+            return
+        processes = {one.process: design.process_of(one) for one in design.drivers(watch.part)}.values()
+        edges = (next(history.samples_at_triggers(one.triggers, time), None) for one in processes if one.is_clocked)
+        if any(edge and edge.until > change for edge in edges):
+            yield watch._replace(time=change + 1)
 
     def _are_earlier(self, watch: Watch, further: Iterable[Watch]) -> bool:
         """Whether these are but earlier values of the same signal, as of a counter, and inputs."""
@@ -202,7 +215,7 @@ def find_causes(text: str, outputs: tuple[Watch, ...], levels: int, past: Past,
     """The trace of the wrong output that leads to the fewest lines. Raises DesignError, also for a source that takes
     too much to be read."""
     history = History(past)
-    trace = narrowest_trace(Design.of(text, target), outputs, levels, history)
+    trace = narrowest_trace(read_once(text, target), outputs, levels, history)
     reports = tuple(map(tuple, signal_reports(trace, history)))
     return TraceFindings(trace.levels[0].watched[0].part.signal, trace.lines(), reports,
                          tuple(_leapt_signals(trace)), _misfits(trace),

@@ -48,18 +48,20 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Conditions because of which `of` did not get another value at `sampled`, when one of `triggers` came; without
-    conditions none of these had come before that time. `late` as in `Step`."""
+    conditions none of these had come before that time. Where only one assignment has conditions that nobody came to,
+    these are `behind`. `late` as in `Step`."""
 
     of: Watch
     conditions: tuple[Condition, ...]
     triggers: tuple[Trigger, ...]
     sampled: int
     late: frozenset[str] = frozenset()
+    behind: tuple[Condition, ...] = ()
 
     def lines(self, design: Design) -> set[int]:
         """What was looked at; the label of a `case` too when it was the only one that would have led on. Edges that
         most blocks wait for only where none has come yet."""
-        looked_at = {line for one in self.conditions for line in (*one.head, *one.repeats)}
+        looked_at = {line for one in (*self.conditions, *self.behind) for line in (*one.head, *one.repeats)}
         label = self.conditions[0].lines if len(self.conditions) == 1 else ()
         edges = {trigger.line for trigger in self.triggers}
         return looked_at | {*label} | (edges - design.usual_edges if self.conditions else edges)
@@ -349,6 +351,12 @@ class History:
         sample = next(self.samples_before(time), None) if time is not None else None
         return bits_in(sample.values, part) if sample else ""
 
+    def last_change(self, part: Part, time: int) -> int | None:
+        """When a part got the value that it had just before `time`; None where that is not known."""
+        column = self._columns.get(part.signal)
+        place = column.last_change(part, bisect_left(self._times, time)) if column else None
+        return None if place is None else self._times[place]
+
     def samples_at_triggers(self, triggers: tuple[Trigger, ...], time: int) -> Iterator[SignalSample]:
         """What a process saw when it was triggered before `time`, the last time first: of its triggers the new values,
         of everything else those just before (x at the start)."""
@@ -392,6 +400,14 @@ class _Column:
 
     def value_at(self, place: int) -> str:
         return self._bits[bisect_right(self._places, place) - 1]
+
+    def last_change(self, part: Part, end: int) -> int | None:
+        """The last place before `end` at which the bits of a part became others."""
+        at = bisect_left(self._places, end) - 1
+        now = _bits_of(self._bits[at], part)
+        while at > 0 and _bits_of(self._bits[at - 1], part) == now:
+            at -= 1
+        return self._places[at] if at > 0 else None
 
     def firings(self, trigger: Trigger) -> Iterator[int]:
         """The places at which a trigger came."""

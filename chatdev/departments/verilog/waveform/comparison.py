@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from heapq import merge
-from itertools import groupby
+from itertools import count, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from string import ascii_letters, punctuation
 
-from chatdev.departments.verilog.waveform.vcd import WaveformError, check_held
+from chatdev.departments.verilog.waveform.vcd import Signal, WaveformError, check_held
 from chatdev.departments.verilog.waveform.waves import Step, Waves
 
 REFERENCE, ANSWER = "_ref", "_dut"
@@ -138,70 +138,121 @@ def differing_spans(reference: Sequence[Span], answer: Sequence[Span]) -> list[t
     return found
 
 
+# Where the two sides of an output differ, step by step.
+
+
+@dataclass(frozen=True, slots=True)
+class DifferingStep:
+    """At `time` these outputs got values, on one side at least: those that differ then, `is_known` where one of them
+    has no unknown bit, and those that are `equal` again."""
+
+    time: int
+    outputs: tuple[str, ...]
+    is_known: bool
+    equal: tuple[str, ...]
+
+
+def differing_steps(steps: Iterable[Step], sides: Mapping[str, Pair]) -> Iterator[DifferingStep]:
+    """The steps at which an output differs or no longer does; `sides` are the two names of each output, by either, in
+    the order in which outputs of one step are told."""
+    outputs = {pair: pair.reference.rpartition(".")[2].removesuffix(REFERENCE) for pair in sides.values()}
+    values, lasting = dict[str, str](), set[str]()
+    for time, changed in steps:
+        values |= changed
+        differ, equal, is_known = list[str](), list[str](), False
+        touched = {sides[name] for name in changed}
+        for pair, output in outputs.items():
+            if pair not in touched:
+                continue
+            given = values.get(pair.answer, "x")
+            if are_different(values.get(pair.reference, "x"), given):
+                differ.append(output)
+                is_known = is_known or not given.strip("01")
+            elif output in lasting:
+                equal.append(output)
+        lasting = lasting.union(differ).difference(equal)
+        if differ or equal:
+            yield DifferingStep(time, tuple(differ), is_known, tuple(equal))
+
+
 # Two runs of one bench: what the answer did, and the outputs of the reference beside its own.
 
-Change = tuple[int, str, str]
 _LETTERS = "".join(sorted({*ascii_letters, *punctuation} - {*"#$bxz"}))
+_TIME_LINE = re.compile(rb"\n#(\d{1,20})(?=\n)")
+_MOST_DIFFERING = 100_000  # steps
 
 
-def merge_reference(answer: Path, reference: Path, scope: str, outputs: Iterable[str], merged: Path) -> Path:
+def merge_reference(answer: Path, reference: Path, scope: str, outputs: Iterable[str], merged: Path
+                    ) -> list[DifferingStep] | None:
     """Write a waveform with the signals below `scope` as the answer had them, and for each of its outputs that both
-    have `tb.NAME_ref` and `tb.NAME_dut`, as benches that compare have them, in the root that the scope is in. Raises
-    WaveformError."""
+    have `tb.NAME_ref` and `tb.NAME_dut`, as benches that compare have them, in the root that the scope is in. Returns
+    where the two differ, or None where that is too often. Raises WaveformError, also for a file with several changes
+    in a line."""
     ours, theirs = Waves.open(answer), Waves.open(reference)
-    below = {name: ours.signals[name].width for name in ours.readable(ours.signals) if name.startswith(f"{scope}.")}
-    root, both = scope.partition(".")[0], dict[str, str]()
+    below = {name: ours.signals[name] for name in ours.readable(ours.signals) if name.startswith(f"{scope}.")}
+    root, both = scope.partition(".")[0], dict[str, Pair]()
     for output in outputs:
         name = f"{scope}.{output}"
-        if name in below and theirs.readable([name]) and theirs.signals[name].width == below[name]:
-            both[name] = f"{root}.{output}"
-    widths = below | {f"{side}{end}": below[name] for name, side in both.items() for end in (REFERENCE, ANSWER)}
-    right = ((time, both[name] + REFERENCE, bits) for time, name, bits in theirs.changes(both))
-    with merged.open("w", encoding="utf-8") as file:
-        file.writelines(_header(ours.timescale, widths))
-        file.writelines(_changes(merge(_both_names(ours, below, both), right), list(widths)))
-    return merged
+        if name in below and theirs.readable([name]) and theirs.signals[name].width == below[name].width:
+            both[name] = Pair(f"{root}.{output}{REFERENCE}", f"{root}.{output}{ANSWER}")
+    codes = dict(zip(both, _free_codes(ours.codes), strict=False))
+    declared = [*below.values()]
+    for name, pair in both.items():
+        declared += [replace(below[name], name=pair.reference, code=codes[name]),
+                     replace(below[name], name=pair.answer)]
+    right = ((time, "".join(f"b{bits} {codes[name]}\n" for name, bits in step.items()).encode())
+             for time, step in theirs.steps(both))
+    with merged.open("wb") as file:
+        file.writelines(line.encode() for line in _header(ours.timescale, declared))
+        file.writelines(_weave(ours.lines(below), right))
+    return _differing_outputs(ours, theirs, both)
 
 
-def _both_names(waves: Waves, below: Iterable[str], both: Mapping[str, str]) -> Iterator[Change]:
-    """The changes of the answer's signals, those right in its scope a second time under the names of benches."""
-    for time, name, bits in waves.changes(below):
-        yield time, name, bits
-        if name in both:
-            yield time, both[name] + ANSWER, bits
+def _differing_outputs(ours: Waves, theirs: Waves, both: Mapping[str, Pair]) -> list[DifferingStep] | None:
+    """Where the outputs differ, which have the same names in both."""
+    sides = merge(((time, {both[name].answer: bits for name, bits in step.items()}) for time, step in ours.steps(both)),
+                  ((time, {both[name].reference: bits for name, bits in step.items()})
+                   for time, step in theirs.steps(both)), key=itemgetter(0))
+    steps = ((time, {name: bits for _, step in some for name, bits in step.items()})
+             for time, some in groupby(sides, key=itemgetter(0)))
+    pairs = {name: pair for pair in both.values() for name in (pair.reference, pair.answer)}
+    found = [*islice(differing_steps(steps, pairs), _MOST_DIFFERING + 1)]
+    return found if len(found) <= _MOST_DIFFERING else None
 
 
-def _changes(changes: Iterable[Change], names: Sequence[str]) -> Iterator[str]:
-    """The lines of the file for changes in the order of time."""
-    codes = {name: _code(number) for number, name in enumerate(names)}
-    for time, some in groupby(changes, key=lambda change: change[0]):
-        yield f"#{time}\n"
-        yield from (f"b{_without_filling(bits)} {codes[name]}\n" for _, name, bits in some)
+def _weave(pieces: Iterable[bytes], steps: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    """Pieces of whole lines with the lines of other steps at their times."""
+    now, step = 0, next(steps, None)
+    for piece in pieces:
+        text, done = b"\n" + piece, 1
+        for found in _TIME_LINE.finditer(text) if step else ():
+            time = int(found[1])
+            while step and step[0] < time:
+                yield text[done:found.start() + 1]
+                yield step[1] if step[0] == now else b"#%d\n%b" % step
+                done, now, step = found.start() + 1, step[0], next(steps, None)
+            now = time
+        yield text[done:]
+    while step:
+        yield step[1] if step[0] == now else b"#%d\n%b" % step
+        now, step = step[0], next(steps, None)
 
 
-def _without_filling(bits: str) -> str:
-    """The value without what a reader fills in on its left."""
-    first, rest = bits[0], bits.lstrip(bits[0])
-    if first == "1":
-        return bits
-    return rest if first == "0" and rest[:1] == "1" else first + rest
-
-
-def _header(timescale: str, widths: dict[str, int]) -> Iterator[str]:
+def _header(timescale: str, signals: Iterable[Signal]) -> Iterator[str]:
     yield f"$timescale {timescale} $end\n"
-    for number, (name, width) in enumerate(widths.items()):
-        *scopes, last = name.split(".")
+    for signal in signals:
+        *scopes, last = signal.name.split(".")
         yield from (f"$scope module {scope} $end\n" for scope in scopes)
-        bits = f" [{width - 1}:0]" if width > 1 else ""
-        yield f"$var wire {width} {_code(number)} {last}{bits} $end\n"
+        bits = f" [{signal.width - 1}:0]" if signal.width > 1 else ""
+        yield f"$var wire {signal.width} {signal.code} {last}{bits} $end\n"
         yield "$upscope $end\n" * len(scopes)
     yield "$enddefinitions $end\n"
 
 
-def _code(number: int) -> str:
-    """A code that begins with what stands in no value or time and in few other codes, so that it is found fast."""
-    turn, at = divmod(number, len(_LETTERS))
-    return f"{_LETTERS[at]}{turn or ''}"
+def _free_codes(taken: Container[str]) -> Iterator[str]:
+    """Codes that are not taken, and begin with what stands in no value or time, so that they are found fast."""
+    every = (f"{letter}{turn or ''}" for turn in count() for letter in _LETTERS)
+    return (code for code in every if code not in taken)
 
 
 # What the outputs of a module did otherwise than those of the reference in its place, in two waveforms of one
@@ -238,13 +289,14 @@ class Differences:
         return {**self.lost, **self.other}
 
 
-def find_differences(answer: Path, reference: Path, inputs: Sequence[str], outputs: Sequence[str]) -> Differences:
-    """Compare the outputs by their full names, which are the same in both files; none where a file cannot be read, or
-    lacks one of them."""
+def find_differences(answer: Path, reference: Path, ports: Mapping[str, str]) -> Differences:
+    """Compare the outputs among the `ports`, whose full names (with `in` or `out`) are the same in both files; none
+    where a file cannot be read, or lacks one of them."""
     if _body_of(answer) == _body_of(reference):
         return Differences()
     try:
-        return _compare(Waves.open(answer), Waves.open(reference), inputs, outputs)
+        return _compare(Waves.open(answer), Waves.open(reference), [name for name, way in ports.items() if way == "in"],
+                        [name for name, way in ports.items() if way == "out"])
     except WaveformError:
         return Differences()
 

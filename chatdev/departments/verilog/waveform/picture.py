@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
+from math import log2
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined, Template
@@ -26,6 +27,7 @@ from chatdev.departments.verilog.waveform.comparison import (
     short_names,
     value_text,
 )
+from chatdev.departments.verilog.waveform.recorded import window
 from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Row, Waves
 
@@ -306,13 +308,23 @@ def render_table(waves: Waves, names: Sequence[str], time: int, *, count: int = 
     `q_ref` and `q_dut` stand side by side, with `!=` between them where the bench finds them different; rows that only
     repeat what came before (a clock ticking) are folded. Raises WaveformError.
     """
+    return next(render_tables(waves, names, time, [count]))
+
+
+def render_tables(waves: Waves, names: Sequence[str], time: int, counts: Sequence[int]) -> Iterator[str]:
+    """The same with as many rows as each of `counts`, of which the first is the largest; the waveform is read once."""
     columns = pair_columns(names)
-    rows = waves.rows_before(columns, time, _LOOK_BACK * count)
+    rows = waves.rows_before(columns, time, _LOOK_BACK * counts[0])
+    for count in counts:
+        yield _table_of(rows[-_LOOK_BACK * count:], columns, time, waves.timescale, count)
+
+
+def _table_of(rows: Sequence[Row], columns: Sequence[str], time: int, timescale: str, count: int) -> str:
     labels = short_names(columns)
     header = ["time", *_join_cells(columns, [labels[name] for name in columns])]
     lines = [header, *(_line(entry, columns) for entry in _last_entries(_fold(rows), count))]
     last = rows[-1] if rows else None
-    return render_report("table", time=time, timescale=waves.timescale, lines=_align(lines), last=last,
+    return render_report("table", time=time, timescale=timescale, lines=_align(lines), last=last,
                          paired=bool(find_pairs(columns)),
                          differences=output_differences(last, columns) if last else [])
 
@@ -387,15 +399,21 @@ def _align(lines: Sequence[list[str] | str]) -> list[str]:
 
 # A waveform for viewers: what they read to show the signals that matter, at the time that matters.
 
+_FRAMES = 3  # of 200 pixels, whose width in time is what GTKWave's zoom says (as a power of 1/2)
+
 
 def viewer_files(waves: Waves, dump: str, signals: Sequence[str], time: int | None) -> dict[str, str]:
     """By their endings: a save file of GTKWave, and a command file of Surfer (`surfer --command-file`). They open the
-    file `dump` beside them with these signals (full names), and a cursor at `time` in units of the waveform."""
+    file `dump` beside them with these signals (full names), and a cursor at `time` in units of the waveform; GTKWave
+    shows what a picture would."""
     known = [waves.signals[name] for name in signals if name in waves.signals]
-    marker = "" if time is None else f"*0.000000 {time}{' -1' * 26}\n"
+    start, end = window([one.name for one in known], waves, None if time is None else time + 1)
+    zoom = -log2(max(1, end - start) / _FRAMES)
+    marker = f"*{zoom:.6f} {-1 if time is None else time}{' -1' * 26}\n"
     cursor = "" if time is None else f"cursor_set {time}\ngoto_cursor\n"
     return {
-        ".gtkw": f'[dumpfile] "{dump}"\n[timestart] 0\n{marker}' + "".join(f"{one.name}{one.range}\n" for one in known),
+        ".gtkw": (f'[dumpfile] "{dump}"\n[timestart] {start}\n{marker}'
+                  + "".join(f"{one.name}{one.range}\n" for one in known)),
         ".sucl": f"load_file {dump}\n" + "".join(f"variable_add {one.name}\n" for one in known) + f"zoom_fit\n{cursor}",
     }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import SEEK_END, FileIO
@@ -104,6 +104,16 @@ class Waves:
         sharing = _names_by_code(signals)
         for moment, step in self._read_steps(_widths_of(signals), until):
             yield moment, {name: bits for code, bits in step.items() for name in sharing[code]}
+
+    def lines(self, names: Iterable[str]) -> Iterator[bytes]:
+        """The lines behind the header as they are, many at a time, but for those of other signals than these. Raises
+        WaveformError for a file that has not one change in each line."""
+        kept = {signal.code for signal in self._choose_signals(names).values()}
+        try:
+            with _open_lines(self.path, {}, self.codes) as dump:
+                yield from dump.lines_without(self.codes - kept)
+        except (Malformed, OSError) as error:
+            raise WaveformError(f"{self.path.name}: {error}") from None
 
     def _read_steps(self, widths: Mapping[str, int], until: float) -> Iterator[Step]:
         """All steps of the codes in `widths`: where the lines end to tell them, the words go on."""
@@ -214,7 +224,8 @@ def read_steps_before(path: Path, widths: Mapping[str, int], codes: Iterable[str
 def steps_until(path: Path, widths: Mapping[str, int], codes: Iterable[str], until: float) -> Iterator[Step]:
     """All steps before `until`, the oldest first. Raises Malformed."""
     with _open_lines(path, widths, codes) as dump:
-        yield from find_steps(dump.values(dump.start, dump.end if until == inf else dump.place_of(ceil(until))), {})
+        end = dump.end if until == inf else dump.place_of(ceil(until))
+        yield from find_steps(dump.values(dump.start, end, only_lines_of=_any_of(widths)), {})
 
 
 @contextmanager
@@ -284,8 +295,7 @@ class _LineDump:
     def check_form(self) -> None:
         """Whether the first lines have one change each."""
         text = self.read(self.start, min(self.end, self.start + _TAIL))
-        if not _LINES.fullmatch(text, 0, text.rfind(b"\n") + 1):
-            raise Malformed("there are lines with more than one change, or with less")
+        _check_lines(text[:text.rfind(b"\n") + 1])
 
     def check_changes(self, place: int) -> None:
         """Whether the last lines before a place can be read, even if none is asked for."""
@@ -335,12 +345,16 @@ class _LineDump:
         """About how many there are; not more than there are."""
         return sum(piece.count(b"\n#") for piece in self._pieces(start, end))
 
-    def values(self, start: int, end: int) -> Iterator[Step]:
+    def values(self, start: int, end: int, only_lines_of: bytes = b"") -> Iterator[Step]:
         """The values between two places, the first of which is that of a time or the start, with their times. Times at
-        which there is none are only skipped: in a dump of many signals that is most of them."""
+        which there is none are only skipped: in a dump of many signals that is most of them. In much of a dump it is
+        faster to look for the lines of the codes alone (an expression); others then need only have a line's form."""
         now, stamp, values, meanings = 0, b"", dict[str, str](), self.meanings
+        telling = re.compile(rb"\n(#\d+|(?:[01xzXZ]|[bB][!-~]* )(?:%b))(?=\n)" % only_lines_of)
         for piece in self._pieces(start, end):
-            for line in piece.split(b"\n"):
+            if only_lines_of:
+                _check_lines(piece)
+            for line in telling.findall(b"\n" + piece) if only_lines_of else piece.split(b"\n"):
                 if line[:1] == b"#":
                     stamp = line
                 elif meaning := meanings[line]:
@@ -349,6 +363,13 @@ class _LineDump:
                         now, stamp, values = _read_time(now, stamp), b"", {}
                     values[meaning[0]] = meaning[1]
         yield now, values
+
+    def lines_without(self, codes: Collection[str]) -> Iterator[bytes]:
+        """Pieces of whole lines, without those of some codes."""
+        unwanted = re.compile(rb"\n(?:[01xzXZ]|[bBrRsS][!-~]* )(?:%b)(?=\n)" % _any_of(codes)) if codes else None
+        for piece in self._pieces(self.start, self.end):
+            _check_lines(piece)
+            yield unwanted.sub(b"", b"\n" + piece)[1:] if unwanted else piece
 
     def end_of_changes(self, place: int) -> int:
         """Where the last change of any of the codes before `place` ends; the lines behind it need not be read."""
@@ -419,6 +440,19 @@ class _LineDump:
         if len(piece) < end - start:
             raise Malformed("the file became shorter")
         return piece
+
+
+def _check_lines(text: bytes) -> None:
+    if not _LINES.fullmatch(text):
+        raise Malformed("there are lines with more than one change, or with less")
+
+
+def _any_of(codes: Iterable[str]) -> bytes:
+    """An expression for some codes; those that differ in the last character alone are one choice."""
+    choices: dict[bytes, bytes] = {}
+    for code in map(str.encode, codes):
+        choices[code[:-1]] = choices.get(code[:-1], b"") + re.escape(code[-1:])
+    return b"|".join(re.escape(front) + b"[" + last + b"]" for front, last in choices.items())
 
 
 def _read_time(now: int, stamp: bytes) -> int:

@@ -204,6 +204,23 @@ def test_a_counter_leads_back_to_what_set_it_before_it_counted() -> None:
     assert [len(level.leapt) for level in found.levels] == [0, 1, 0]
 
 
+def test_a_state_that_stays_leads_back_to_what_entered_it() -> None:
+    text = ("module TopModule(input clk, rst, go, output reg [1:0] s);\nreg [1:0] n;\nalways @(*)\nif (s == 1 && go)\n"
+            "n = 2;\nelse\nn = s;\nalways @(posedge clk)\nif (rst)\ns <= 1;\nelse\ns <= n;\nendmodule")
+    ticks = {f"t{10 * at + edge}": f"{1 - edge // 5} {int(at == 0)} 0 01 01" for at in range(1, 40) for edge in (0, 5)}
+    history = history_of("clk", "rst", "go", "s", "n", t0="0 1 0 xx xx", t5="1 1 0 01 01", complete=True, **ticks)
+    found = active(text, "s", 391, history, levels=3)
+    assert 10 in found.lines()
+
+
+def test_a_register_that_was_kept_names_the_condition_that_nobody_came_to() -> None:
+    text = ("module TopModule(input clk, rst, en, full, output reg q);\nalways @(posedge clk)\nif (rst)\nq <= 0;\n"
+            "else if (en)\n;\nelse if (full)\nq <= 1;\nendmodule")
+    history = history_of("clk", "rst", "en", "full", "q", t0="0 1 0 0 x", t5="1 1 0 0 0", t10="0 0 1 1 0",
+                         t15="1 0 1 1 0")
+    assert 7 in active(text, "q", 16, history, levels=1).lines()
+
+
 def test_bits_that_nothing_drives_lead_to_what_drives_the_others() -> None:
     text = comb("always @(*) y[2:0] = a[2:0];")
     part = Part("y", 3, 1)
