@@ -33,10 +33,27 @@ _NAMES_OF_BENCHES = frozenset({"tb", "RefModule", "stimulus_gen"})
 
 
 class Answer(NamedTuple):
-    """The file that is judged."""
+    """The text that is judged. Of several files `pieces` has each path and its first line there."""
 
     path: str
     text: str
+    pieces: tuple[tuple[str, int], ...] = ()
+
+    def locate(self, line: int) -> tuple[str, int]:
+        """The file that a line of the text is of, and its number there."""
+        path, first = next((one for one in reversed(self.pieces) if one[1] <= line), (self.path, 1))
+        return path, line - first + 1
+
+    def place(self, line: int) -> str:
+        """The same as `rtl/alu.v:12`."""
+        return ":".join(map(str, self.locate(line)))
+
+    def number_lines(self, target: Target) -> list[tuple[str, str]]:
+        """Its lines, then those of the given files, each with where it stands: `12`, `fifo.sv:3`."""
+        numbered = target.number_lines(self.text)
+        own = len(self.text.splitlines()) if self.pieces else 0
+        return [*((self.place(number), line) for number, (_, line) in enumerate(numbered[:own], start=1)),
+                *numbered[own:]]
 
 
 class NoAnswer(ToolError):
@@ -68,7 +85,7 @@ def normalise(answer: Answer) -> Answer:
     if len(answer.text) > LONGEST:
         raise NoAnswer(rule_message("too_long", found=len(answer.text), limit=LONGEST))
     plain = answer.text.replace("\r\n", "\n").replace("\r", "\n")
-    return Answer(answer.path, _NO_ASCII.sub(_PLACEHOLDER, _BLANKS.sub(" ", plain)))
+    return answer._replace(text=_NO_ASCII.sub(_PLACEHOLDER, _BLANKS.sub(" ", plain)))
 
 
 def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:

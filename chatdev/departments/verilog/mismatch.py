@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from chatdev.departments.verilog.answer import Answer, NoAnswer, read_answer
+from chatdev.departments.verilog.answer import Answer, NoAnswer
 from chatdev.departments.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
 from chatdev.departments.verilog.compilation import render_report
@@ -27,6 +27,7 @@ from chatdev.departments.verilog.equivalence import SeenDifferences, find_minded
 from chatdev.departments.verilog.judge import simulate, verdict_of
 from chatdev.departments.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.departments.verilog.specification import identifiers
+from chatdev.departments.verilog.submission import read_submission
 from chatdev.departments.verilog.target import Target
 from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
 from chatdev.departments.verilog.tracing.trace import Past, SignalReport, Watch
@@ -183,9 +184,8 @@ def trace(context: ToolContext, *,
 
     What does not compile or has no mismatch is reported as `verilog.simulate` does.
     """
-    bench = HiddenBench.of(context.inputs)
     try:
-        answer = read_answer(context.software)
+        answer, _, bench = read_submission(context)
     except NoAnswer:
         bench = None
     if bench is None:
@@ -232,9 +232,8 @@ def draw(context: ToolContext) -> dict[str, Any]:
 @contextmanager
 def record_simulation(context: ToolContext) -> Iterator[RecordedSimulation | None]:
     """Run the bench, and record it; None without a bench or an answer, or where there is no waveform."""
-    bench = HiddenBench.of(context.inputs)
     try:
-        answer = read_answer(context.software)
+        answer, _, bench = read_submission(context)
     except NoAnswer:
         bench = None
     if bench is None:
@@ -386,7 +385,7 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     focus = _focus(trace, waveform)
     text = _fitting_report(
         trace, report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
-        source=waveform.target.number_lines(answer.text), is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels,
+        source=answer.number_lines(waveform.target), is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels,
         table=partial(_table, trace, focus, waveform))
     last = len(answer.text.splitlines())
     lines = [line for line in trace.lines if line <= last] if trace else []
