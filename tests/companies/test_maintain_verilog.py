@@ -110,8 +110,8 @@ def test_what_nothing_shows_is_not_judged(chat_server: ChatServer, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("other", "words", "why"), [
-    ({"rtl/other.v": "module half(input a);\nendmodule\n"}, [], "`half` is declared twice: rtl/half.v and rtl/other.v"),
-    ({}, ["--input", "top=adder"], "no module `adder`"),
+    ({"rtl/other.v": "module half(input a);\nendmodule\n"}, [], "declared twice, in rtl/half.v and rtl/other.v"),
+    ({}, ["--input", "top=adder"], "no module `adder` (it has full, half, old_tb)"),
     ({"rtl/full.v": DESIGN["rtl/full.v"].replace("assign", "initial $finish;\n  assign")}, [],
      "rtl/full.v:6: `$finish` is not allowed"),
 ])

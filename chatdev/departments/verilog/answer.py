@@ -24,6 +24,7 @@ LONGEST = 600_000  # characters
 SUFFIXES = (".sv", ".v")
 
 _ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")
+_ONCE = re.compile(r"(?:macro)?module\b|primitive\b|package\b")
 _BLANKS = re.compile(r"[\x00-\x08\x0b-\x1f]")  # the simulator takes some for blanks, Python others: all are
 _NO_ASCII = re.compile(r"[^\x00-\x7f]")
 _PLACEHOLDER = "\x7f"
@@ -148,13 +149,17 @@ def _module_messages(code: str, target: Target) -> Iterator[Message]:
 
 
 def _name_messages(code: str, taken: Container[str], target: Target) -> Iterator[Message]:
-    lines = _LineNumbers(code)
+    lines, first = _LineNumbers(code), dict[str, int]()
     for found in UNIT.finditer(code):
-        name = found["name"]
+        name, line = found["name"], lines.at(found.start())
+        if name in first:
+            yield rule_message("declared_twice", line, found=name, places=f"in line {first[name]} and line {line}")
+        if _ONCE.match(found[0]):
+            first.setdefault(name, line)
         if name in target.units:
-            yield rule_message("given_name", lines.at(found.start()), found=name)
+            yield rule_message("given_name", line, found=name)
         elif name != target.top and (name in _NAMES_OF_BENCHES or name in taken):
-            yield rule_message("bench_name", lines.at(found.start()), found=name)
+            yield rule_message("bench_name", line, found=name)
 
 
 class _LineNumbers:

@@ -53,7 +53,7 @@ OWN_BENCH = "bench/tb.sv"
 _GIVEN = "your source"
 _CASE = re.compile(r"^\s*(?P<verdict>PASS|FAIL)\b[^\n]*", re.MULTILINE)
 _MOST_CASES = 8  # that are shown
-_LINE = re.compile(rf"(\bline |\b{re.escape(ANSWER)}:)(\d+)")
+_LINE = re.compile(rf"\b(?:line |{re.escape(ANSWER)}:)(\d+)")
 _AROUND, _MOST, _WIDEST = 2, 5, 200  # lines before and after the faulty one; messages; characters of a line
 
 _GivenSource = Annotated[str | None, Field(
@@ -137,12 +137,12 @@ def judge(context: ToolContext) -> Verdict:
         with throwaway_copy(context.scratch, {}) as folder:
             found, facts = judge_answer(answer.text, bench, context.sandbox, folder)
         verdict = verdict_of(found, answer, **facts)
-    if verdict.passed and verdict.judged and is_design(context.given) and _passed_before(context):
+    if verdict.passed and verdict.judged and is_design(context.given) and _accepts_before(context):
         return verdict_of(SimulationResult.of_compiling(CompileResult("passed_before")), answer)
     return verdict
 
 
-def _passed_before(context: ToolContext) -> bool:
+def _accepts_before(context: ToolContext) -> bool:
     """Whether the bench accepts the design as it was handed in, so that it tells nothing of the change."""
     try:
         before = read_submission(replace(context, software=context.given))
@@ -214,7 +214,7 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
                        names=_names_in(row.get("pattern", ""), compiled.errors),
                        lines=sorted({message.line for message in compiled.errors}) if bench_broken else [], **facts)
     text = render_report("verdict", says=says, path=answer.path, most=_MOST, outputs=report.outputs,
-                         complaints=report.complaints, warnings=[_placed(one, answer) for one in compiled.warnings],
+                         complaints=report.complaints, warnings=[_with_place(one, answer) for one in compiled.warnings],
                          errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer)))
     evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
@@ -243,12 +243,11 @@ def _names_in(pattern: str, errors: Sequence[Message]) -> list[str]:
     return list(dict.fromkeys(one["name"] for one in found if one and "name" in one.groupdict()))
 
 
-def _placed(message: Message, answer: Answer) -> dict[str, Any]:
+def _with_place(message: Message, answer: Answer) -> dict[str, Any]:
     """The message with where it stands in the files of the answer, and where what it speaks of does."""
-    def at(found: re.Match[str]) -> str:
-        return f"{found[1].removesuffix(f'{ANSWER}:')}{answer.place(int(found[2]))}"
-
-    text = _LINE.sub(at, message.text) if answer.pieces else message.text
+    text = message.text
+    if answer.pieces:
+        text = _LINE.sub(lambda found: answer.place(int(found[1])), text)
     return {"text": text, "line": message.line, "place": answer.place(message.line) if message.line else ""}
 
 
@@ -259,7 +258,7 @@ def _errors_with_lines(errors: Sequence[Message], answer: Answer) -> Iterator[di
         near = range(max(1, error.line - _AROUND), min(len(lines), error.line + _AROUND) + 1)
         numbers = near if error.line not in (0, before) else ()
         before = error.line
-        yield {**_placed(error, answer),
+        yield {**_with_place(error, answer),
                "lines": [{"number": answer.locate(number)[1], "text": lines[number - 1][:_WIDEST],
                           "is_marked": number == error.line} for number in numbers]}
 

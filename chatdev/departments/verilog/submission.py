@@ -18,6 +18,7 @@ from chatdev.departments.verilog.bench import HiddenBench, read_target
 from chatdev.departments.verilog.target import (
     HEADERS,
     SOURCES,
+    TOP,
     Target,
     blank_comments,
     included_files,
@@ -50,7 +51,7 @@ class Submission(NamedTuple):
 def read_submission(context: ToolContext) -> Submission:
     """From the software of a run. Raises NoAnswer when there is none, when it cannot be read, or when nobody can say
     which file has a module."""
-    design = Design.read(context.software, context.inputs)
+    design = DesignSources.read(context)
     handed_in = is_design(context.given)
     if not handed_in and (len(design.texts) < 2 or design.target.top not in design.units):
         return Submission.of(read_answer(context.software), context.inputs)
@@ -81,7 +82,7 @@ def _join(texts: Mapping[str, str]) -> Answer:
     return normalise(Answer(", ".join(texts), text, tuple(pieces)))
 
 
-def _find_data(software: Mapping[str, bytes], design: Design, paths: Iterable[str]) -> dict[str, str]:
+def _find_data(software: Mapping[str, bytes], design: DesignSources, paths: Iterable[str]) -> dict[str, str]:
     """The files that memories are filled from, by the names that the design has for them."""
     names = {name for path in paths if "$readmem" in design.texts[path] for name in _QUOTED.findall(design.texts[path])}
     found = {name: _find_file(name, software) for name in names if not name.endswith((*SOURCES, *HEADERS))}
@@ -94,7 +95,7 @@ def _find_file(name: str, paths: Iterable[str]) -> str | None:
 
 
 @dataclass(frozen=True)
-class Design:
+class DesignSources:
     """The files in Verilog of a software, but for the bench and the reference where they lie beside the design."""
 
     texts: Mapping[str, str]
@@ -102,15 +103,14 @@ class Design:
     bench: str = ""
 
     @classmethod
-    def read(cls, software: Mapping[str, bytes], inputs: Mapping[str, Any]) -> Design:
-        """With the target that the inputs name."""
-        hidden = [str(inputs[name]) for name in ("bench", "reference") if inputs.get(name)]
-        of_bench = unit_names(hidden[0]) if inputs.get("bench") else set[str]()
-        texts = {path: data.decode("utf-8-sig", "replace") for path, data in sorted(software.items())
+    def read(cls, context: ToolContext) -> DesignSources:
+        """From the software of a run, with the target that its inputs name."""
+        bench = str(context.inputs.get("bench") or "")
+        texts = {path: data.decode("utf-8-sig", "replace") for path, data in sorted(context.software.items())
                  if path.endswith((*SOURCES, *HEADERS))}
-        kept = {path: text for path, text in texts.items()
-                if text not in hidden and (unit_names(text).isdisjoint(of_bench) or path.endswith(HEADERS))}
-        return cls(kept, read_target(inputs), str(inputs.get("bench") or ""))
+        kept = {path: text for path, text in texts.items() if context.software[path] != context.given.get(path)
+                or not (text == context.inputs.get("reference") or unit_names(bench) & unit_names(text))}
+        return cls(kept, read_target(context.inputs), bench)
 
     @cached_property
     def units(self) -> dict[str, list[str]]:
@@ -124,18 +124,21 @@ class Design:
     def find_top(self) -> str:
         """The module that is named or that the bench tests, else the one that no other makes an instance of. Raises
         NoAnswer where that is none of the files', or several."""
-        modules = {path: module_names(text) for path, text in self.texts.items()}
         if self.target.top in self.units:
             return self.target.top
-        benches = {name for text in self.texts.values() for name in _NO_PORTS.findall(blank_comments(text))}
-        designs = {path: names for path, names in modules.items() if not benches.issuperset(names)}
-        used = {name for path in designs for name in instance_names(self.texts[path])}
-        roots = [name for names in designs.values() for name in names if name not in used | benches]
-        if len(roots) == 1 and not self.bench:
+        roots = [] if self.bench or self.target.top != TOP else self._find_roots()
+        if len(roots) == 1:
             return roots[0]
-        rule = "several_tops" if len(roots) > 1 and not self.bench else "no_top_module"
-        listed = roots if rule == "several_tops" else [name for names in modules.values() for name in names]
-        raise NoAnswer(rule_message(rule, found=", ".join(sorted(listed)), top=self.target.top))
+        rule = "several_tops" if roots else "no_top_module"
+        names = roots or [name for text in self.texts.values() for name in module_names(text)]
+        raise NoAnswer(rule_message(rule, found=", ".join(sorted(names)), top=self.target.top))
+
+    def _find_roots(self) -> list[str]:
+        """The modules that no other makes an instance of, but for benches, which have no ports."""
+        benches = {name for code in self._code.values() for name in _NO_PORTS.findall(code)}
+        designs = [text for text in self.texts.values() if not benches.issuperset(module_names(text))]
+        used = set[str]().union(benches, *map(instance_names, designs))
+        return [name for text in designs for name in module_names(text) if name not in used]
 
     def reach(self, top: str) -> set[str]:
         """The files that the module needs, and those that the bench needs besides. Raises NoAnswer where two of them
@@ -160,7 +163,7 @@ class Design:
         """The file that declares this module or the like."""
         paths = self.units[name]
         if len(paths) > 1:
-            raise NoAnswer(rule_message("declared_twice", found=name, places=" and ".join(paths)))
+            raise NoAnswer(rule_message("declared_twice", found=name, places=f"in {' and '.join(paths)}"))
         return paths[0]
 
     def _before(self, path: str) -> set[str]:
