@@ -493,7 +493,7 @@ def _writes(company: CompanyConfig, phase: Phase, items: set[str], path: KeyPath
 def _form(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
     belongs = {"options": ("choice", solution.options), "schema": ("json", solution.schema_),
                "most": ("list", solution.most), "as_file": ("files", solution.as_file),
-               "only": ("files", solution.only)}
+               "only": ("files", solution.only), "beside": ("files", solution.beside)}
     for key, (form, value) in belongs.items():
         if value and solution.form != form:
             yield Mistake((*path, key), f"this belongs to the form `{form}`, not {solution.form!r}; change one of them")
@@ -505,7 +505,7 @@ def _form(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
 
 def _file_names(solution: Solution, path: KeyPath) -> Iterator[Mistake]:
     as_file = [] if solution.as_file is None or is_template(solution.as_file) else [solution.as_file]
-    for key, names in (("as_file", as_file), ("only", solution.only)):
+    for key, names in (("as_file", as_file), ("only", solution.only), ("beside", solution.beside)):
         for name in names:
             if problem := unsafe_name(name):
                 yield Mistake((*path, key), problem)

@@ -55,6 +55,8 @@ class Solution(StrictModel):
     """list: how many items there may be at most; more are cut off. A number, or the name of a size of the model."""
     only: list[str] = Field([])
     """files: glob patterns of the paths that may be written; empty means any."""
+    beside: list[str] = Field([])
+    """files: glob patterns of further paths that may be written where a response names them, without being asked."""
     retries: int = Field(2, ge=0)
     """How often an unreadable response goes back to the assistant."""
     approve: Approve = None

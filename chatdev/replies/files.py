@@ -306,16 +306,17 @@ class FilesDelivery:
 
 
 def parse_files(text: str, software: Mapping[str, bytes], *, only: Sequence[str] = (),
-                semantics: int = NEWEST) -> FilesDelivery:
+                beside: Sequence[str] = (), semantics: int = NEWEST) -> FilesDelivery:
     """The software after the files in `text` are written; files not named stay. `semantics` as in `read_blocks`.
 
-    `only` are glob patterns of the paths that may be written (`*` also matches `/`). Contents are kept byte for byte
-    as UTF-8, with a final newline. Raises Unreadable with everything that is wrong; nothing is applied then.
+    `only` are glob patterns of the paths that may be written (`*` also matches `/`), `beside` of others that may be,
+    too. Contents are kept byte for byte as UTF-8, with a final newline. Raises Unreadable with everything that is
+    wrong; nothing is applied then.
     """
     blocks = read_blocks(text, software.keys(), semantics=semantics)
     if semantics > 4:
         blocks = _unwrap(blocks, software.keys(), only, semantics)
-    draft = _Draft(software, tuple(only), dict(software))
+    draft = _Draft(software, tuple(only), tuple(beside), dict(software))
     for block in blocks:
         look_up()
         try:
@@ -348,6 +349,7 @@ class _Draft:
 
     before: Mapping[str, bytes]
     only: tuple[str, ...]
+    beside: tuple[str, ...]
     files: dict[str, bytes]
     named: dict[str, bool] = field(default_factory=dict)
     """Files touched by this reply, and whether the newest block named them."""
@@ -380,7 +382,7 @@ class _Draft:
 
     def admit(self, path: str) -> str:
         """The path, if it may be written here."""
-        if self.only and not any(fnmatchcase(path, pattern) for pattern in self.only):
+        if self.only and not any(fnmatchcase(path, pattern) for pattern in (*self.only, *self.beside)):
             raise unreadable("not_allowed", path=path, only=list(self.only))
         return path
 

@@ -13,10 +13,10 @@ from chatdev.config.phases import Form, Solution
 from chatdev.config.schema import SOLUTION_MARKER
 from chatdev.isolation.isolate import isolate
 from chatdev.plain_values import load_json
-from chatdev.replies.blocks import name_on, read_info
+from chatdev.replies.blocks import name_on, read_blocks, read_info
 from chatdev.replies.fences import NEWEST, FencedBlock, language_on_fence, lines_of, scan
 from chatdev.replies.files import FilesDelivery, parse_files
-from chatdev.replies.languages import language_of_file
+from chatdev.replies.languages import fits, language_of_file
 from chatdev.replies.patch import holds_patch
 from chatdev.replies.problem import ReplyProblem, Unreadable, unreadable
 from chatdev.workspace.python_facts import literal_as_json
@@ -59,14 +59,27 @@ def _enclosing_block(text: str, around: int, fits: Callable[[str], bool]) -> Fen
 
 def _read_files(solution: Solution, text: str, software: Mapping[str, bytes], *, semantics: int) -> FilesDelivery:
     if solution.as_file is None:
-        return parse_files(text, software, only=solution.only, semantics=semantics)
+        return parse_files(text, software, only=solution.only, beside=solution.beside, semantics=semantics)
     path = safe_path(solution.as_file)
+    if solution.beside and _names_others(path, text, software, semantics=semantics):
+        return parse_files(text, software, only=[path], beside=solution.beside, semantics=semantics)
     content = _content_of(path, text, semantics=semantics)
     if not content.strip():
         raise unreadable("empty_file", path=path)
     data = (content if content.endswith("\n") else content + "\n").encode("utf-8", "replace")
     written = () if software.get(path) == data else (path,)
     return FilesDelivery({**software, path: data}, written)
+
+
+def _names_others(path: str, text: str, software: Mapping[str, bytes], *, semantics: int) -> bool:
+    """Whether the blocks of a text have the names of several files, one of them this one, and none without a name may
+    be a part of it."""
+    try:
+        blocks = read_blocks(text, software.keys(), semantics=semantics)
+    except Unreadable:
+        return False
+    names = {block.path for block in blocks if block.path or fits(path, block.language)}
+    return len(names) > 1 and path in names and None not in names
 
 
 def _content_of(path: str, text: str, *, semantics: int) -> str:

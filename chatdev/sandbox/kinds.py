@@ -84,7 +84,8 @@ class Unconfined:
     def run(self, job: SandboxJob) -> Execution:
         """Run `job` in `job.folder` as the present user; raises SandboxError when it cannot start."""
         if moved := [str(binding.source) for binding in job.bindings if binding.target]:
-            raise SandboxError(f"without a sandbox a program sees {', '.join(moved)} only where they are")
+            raise SandboxError(f"without a sandbox a program sees {', '.join(moved)} only where they are; "
+                               "leave out --sandbox none, or install the program on this system")
         with tempfile.TemporaryDirectory(prefix="home-", ignore_cleanup_errors=True) as home:
             variables = variables_of(job, home)
             limits = prlimit_command(job.limits, count_processes=False) if shutil.which("prlimit") else []

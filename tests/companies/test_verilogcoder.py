@@ -118,6 +118,31 @@ def test_a_draft_that_is_right_needs_no_plan(chat_server: ChatServer, tmp_path: 
 
 
 @pytest.mark.tool
+@pytest.mark.parametrize("company", ["verilogcoder", "single_verilog"])
+def test_modules_may_have_files_of_their_own(chat_server: ChatServer, tmp_path: Path, company: str) -> None:
+    top = RIGHT.replace("assign odd = ^word;", "parity even(word, odd);")
+    parity = "module parity(input [5:0] word, output odd);\n  assign odd = ^word;\nendmodule\n"
+    reply = f"parity.sv\n```verilog\n{parity}```\n\n{module(top)}"
+    run = build(chat_server, tmp_path, {"drafting": reply, "coding": reply}, company=company)
+    assert run.success, run.reason
+    assert {path: run.software.text(path) for path in run.software} == {"top.sv": top, "parity.sv": parity}
+    assert len(chat_server.requests) == 1
+
+
+@pytest.mark.tool
+def test_a_mistake_in_another_file_is_mended_there(chat_server: ChatServer, tmp_path: Path) -> None:
+    top = RIGHT.replace("assign odd = ^word;", "parity even(word, odd);")
+    parity = "module parity(input [5:0] word, output odd);\n  assign odd = ~^word;\nendmodule\n"
+    mended = ("parity.sv\n```\n<<<<<<< SEARCH\n  assign odd = ~^word;\n=======\n  assign odd = ^word;\n"
+              ">>>>>>> REPLACE\n```")
+    run = build(chat_server, tmp_path, {
+        **TALK, "drafting": f"parity.sv\n```verilog\n{parity}```\n\n{module(top)}",
+        "coding#1/round-1/assistant": "<SOLUTION>", "debugging#1/round-1/assistant": TRACING, "debugging": mended})
+    assert run.success, run.reason
+    assert "parity.sv:2 |   assign odd = ~^word;" in everything_said(chat_server)
+
+
+@pytest.mark.tool
 def test_a_small_model_drafts_once_more_and_plans_nothing(chat_server: ChatServer, tmp_path: Path) -> None:
     settings_file().parent.mkdir(parents=True)
     settings_file().write_text("models: [{match: [m], sizes: {program: small}}]", encoding="utf-8")

@@ -168,6 +168,30 @@ def test_the_whole_answer_is_the_one_file(text: str) -> None:
     assert delivery.written == ("requirements.txt",)
 
 
+TOP, HALF = "module top;\nendmodule\n", "module half;\nendmodule\n"
+BOTH = f"half.sv\n```verilog\n{HALF}```\n\ntop.sv\n```verilog\n{TOP}```\n"
+
+
+@pytest.mark.parametrize(("solution", "text", "files"), [
+    ({"as_file": "top.sv", "beside": ["*.sv"]}, BOTH, {"top.sv": TOP, "half.sv": HALF}),
+    ({"as_file": "top.sv", "beside": ["*.sv"]}, TOP, {"top.sv": TOP}),
+    ({"as_file": "top.sv", "beside": ["*.sv"]}, f"{BOTH}\nTry it:\n```bash\niverilog top.sv\n```",
+     {"top.sv": TOP, "half.sv": HALF}),
+    ({"as_file": "top.sv", "beside": ["*.sv"]}, f"top.sv\n```verilog\n{TOP}```\nAs in\n```verilog\n{HALF}```",
+     {"top.sv": TOP}),
+    ({"as_file": "top.sv"}, BOTH, {"top.sv": TOP}),
+    ({"only": ["top.sv"], "beside": ["*.sv"]}, BOTH, {"top.sv": TOP, "half.sv": HALF}),
+    ({"only": ["top.sv"], "beside": ["*.sv"]}, f"```\n{TOP}```", {"top.sv": TOP}),
+])
+def test_files_beside_the_one_that_is_asked_for(solution: dict[str, Any], text: str, files: dict[str, str]) -> None:
+    found = read(text, form="files", **solution).software
+    assert {path: text.decode() for path, text in found.items() if path.endswith(".sv")} == files
+
+
+def test_other_files_are_not_taken_beside_it() -> None:
+    assert "not be written" in refusal(BOTH, form="files", as_file="top.sv", beside=["*.v"])
+
+
 MANUAL = "# Manual\n\n```bash\npython main.py\n```\n\nPress q.\n"
 
 

@@ -24,6 +24,7 @@ LONGEST = 600_000  # characters
 SUFFIXES = (".sv", ".v")
 
 _ENDS = re.compile(r"\b(endmodule|macromodule|module)\b")
+_ONCE = re.compile(r"(?:macro)?module\b|primitive\b|package\b")
 _BLANKS = re.compile(r"[\x00-\x08\x0b-\x1f]")  # the simulator takes some for blanks, Python others: all are
 _NO_ASCII = re.compile(r"[^\x00-\x7f]")
 _PLACEHOLDER = "\x7f"
@@ -33,10 +34,27 @@ _NAMES_OF_BENCHES = frozenset({"tb", "RefModule", "stimulus_gen"})
 
 
 class Answer(NamedTuple):
-    """The file that is judged."""
+    """The text that is judged. Of several files `pieces` has each path and its first line there."""
 
     path: str
     text: str
+    pieces: tuple[tuple[str, int], ...] = ()
+
+    def locate(self, line: int) -> tuple[str, int]:
+        """The file that a line of the text is of, and its number there."""
+        path, first = next((one for one in reversed(self.pieces) if one[1] <= line), (self.path, 1))
+        return path, line - first + 1
+
+    def place(self, line: int) -> str:
+        """The same as `rtl/alu.v:12`."""
+        return ":".join(map(str, self.locate(line)))
+
+    def number_lines(self, target: Target) -> list[tuple[str, str]]:
+        """Its lines, then those of the given files, each with where it stands: `12`, `fifo.sv:3`."""
+        numbered = target.number_lines(self.text)
+        own = len(self.text.splitlines()) if self.pieces else 0
+        return [*((self.place(number), line) for number, (_, line) in enumerate(numbered[:own], start=1)),
+                *numbered[own:]]
 
 
 class NoAnswer(ToolError):
@@ -68,7 +86,7 @@ def normalise(answer: Answer) -> Answer:
     if len(answer.text) > LONGEST:
         raise NoAnswer(rule_message("too_long", found=len(answer.text), limit=LONGEST))
     plain = answer.text.replace("\r\n", "\n").replace("\r", "\n")
-    return Answer(answer.path, _NO_ASCII.sub(_PLACEHOLDER, _BLANKS.sub(" ", plain)))
+    return answer._replace(text=_NO_ASCII.sub(_PLACEHOLDER, _BLANKS.sub(" ", plain)))
 
 
 def rule_message(rule: str, line: int = 0, **facts: Any) -> Message:
@@ -131,13 +149,17 @@ def _module_messages(code: str, target: Target) -> Iterator[Message]:
 
 
 def _name_messages(code: str, taken: Container[str], target: Target) -> Iterator[Message]:
-    lines = _LineNumbers(code)
+    lines, first = _LineNumbers(code), dict[str, int]()
     for found in UNIT.finditer(code):
-        name = found["name"]
+        name, line = found["name"], lines.at(found.start())
+        if name in first:
+            yield rule_message("declared_twice", line, found=name, places=f"in line {first[name]} and line {line}")
+        if _ONCE.match(found[0]):
+            first.setdefault(name, line)
         if name in target.units:
-            yield rule_message("given_name", lines.at(found.start()), found=name)
+            yield rule_message("given_name", line, found=name)
         elif name != target.top and (name in _NAMES_OF_BENCHES or name in taken):
-            yield rule_message("bench_name", lines.at(found.start()), found=name)
+            yield rule_message("bench_name", line, found=name)
 
 
 class _LineNumbers:

@@ -21,6 +21,7 @@ from chatdev.departments.verilog.target import (
     Target,
     blank_comments,
     included_files,
+    instance_names,
     module_names,
 )
 from chatdev.errors import ConfigError
@@ -30,8 +31,6 @@ _DEEPEST_LIST = 20
 _FOREIGN = {".vhd": "VHDL", ".vhdl": "VHDL", ".vlt": "a configuration of Verilator", ".sdc": "a file of constraints",
             ".xdc": "a file of constraints", ".tcl": "Tcl", ".f": "a list of files (-f)"}
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
-_HEAD = re.compile(r"\b(?:macromodule|module|program|interface|primitive)\s+(?:(?:static|automatic)\s+)?\w+")
-_USED = re.compile(r"\b([A-Za-z_]\w*)\s*(?:#\s*\(|\b[A-Za-z_]\w*\s*(?:\[[^][]*\]\s*)?\()")
 _COMMENTS = re.compile(r"/\*.*?\*/|(?:(?<=\s)|^)(?://|#)[^\n]*", re.DOTALL | re.MULTILINE)
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\}|\((\w+)\))")
 _PLUS = re.compile(r"\+(incdir|define|libext)\+(.*)", re.DOTALL)
@@ -271,7 +270,7 @@ def _find_main(texts: Mapping[Path, str], top: str | None) -> Path:
 
 def _instances_in(texts: Iterable[str]) -> set[str]:
     """The names of what has instances."""
-    return {name for text in texts for name in _USED.findall(_HEAD.sub("", blank_comments(text)))}
+    return set[str]().union(*map(instance_names, texts))
 
 
 def _module_of(text: str, texts: Mapping[Path, str], inputs: Mapping[str, Any]) -> str | None:

@@ -12,14 +12,15 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from chatdev.departments.verilog.answer import Answer, NoAnswer, read_answer
-from chatdev.departments.verilog.bench import HiddenBench, add_parameters, read_target
+from chatdev.departments.verilog.answer import Answer, NoAnswer
+from chatdev.departments.verilog.bench import HiddenBench, add_parameters
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine, severe_lines
 from chatdev.departments.verilog.compilation import GIVEN, as_bytes, render_report
 from chatdev.departments.verilog.design.design import Port
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.simulation import SimulationResult, reference_as_answer, simulate_unexamined
+from chatdev.departments.verilog.submission import read_submission
 from chatdev.departments.verilog.target import ICARUS, Target, drop_comments
 from chatdev.departments.verilog.waveform.comparison import (
     ANSWER,
@@ -63,9 +64,9 @@ def equivalent(context: ToolContext) -> Verdict:
 
     It takes Yosys and a reference. What cannot be decided is not judged.
     """
-    target, reference = read_target(context.inputs), context.inputs.get("reference")
+    reference = context.inputs.get("reference")
     try:
-        answer = read_answer(context.software)
+        answer, target, _ = read_submission(context)
     except NoAnswer as problem:
         return _verdict_of(Equivalence("UNKNOWN", str(problem)))
     if not reference:

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from chatdev.departments.verilog.answer import Answer, NoAnswer, normalise, read_answer, undriven_signals
+from chatdev.departments.verilog.answer import Answer, NoAnswer, normalise, undriven_signals
 from chatdev.departments.verilog.bench import HIDDEN, REFERENCE_MODULE, HiddenBench, read_target
 from chatdev.departments.verilog.bench_report import BenchReport
 from chatdev.departments.verilog.cocotb_bench import require_readable
@@ -41,6 +41,7 @@ from chatdev.departments.verilog.simulation import (
 from chatdev.departments.verilog.simulators import compile_files, read_messages, require_simulator, run_program
 from chatdev.departments.verilog.slang import find_given_faults
 from chatdev.departments.verilog.specification import name_conflicts, port_differences
+from chatdev.departments.verilog.submission import Submission, is_design, read_submission
 from chatdev.departments.verilog.target import ANSWER, ICARUS, SIMULATORS, VERILATOR, Target, module_names
 from chatdev.errors import MissingProgram, ToolError
 from chatdev.sandbox.base import ProcessLimits, Sandbox
@@ -52,6 +53,7 @@ OWN_BENCH = "bench/tb.sv"
 _GIVEN = "your source"
 _CASE = re.compile(r"^\s*(?P<verdict>PASS|FAIL)\b[^\n]*", re.MULTILINE)
 _MOST_CASES = 8  # that are shown
+_LINE = re.compile(rf"\b(?:line |{re.escape(ANSWER)}:)(\d+)")
 _AROUND, _MOST, _WIDEST = 2, 5, 200  # lines before and after the faulty one; messages; characters of a line
 
 _GivenSource = Annotated[str | None, Field(
@@ -68,16 +70,16 @@ def check(context: ToolContext, *, source: _GivenSource = None) -> Verdict:
     if source is not None and source.strip() in context.software:
         source = None  # the name of the file, where its text is asked for
     try:
-        answer = read_answer(context.software) if source is None else normalise(Answer(_GIVEN, source))
+        answer, target, bench = read_submission(context) if source is None else Submission.of(
+            normalise(Answer(_GIVEN, source)), context.inputs)
     except NoAnswer as reason:
         return _refusal(reason, _GIVEN)
-    target = read_target(context.inputs)
     with throwaway_copy(context.scratch, {}) as folder:
         compiled = examine(answer.text, context.sandbox, folder, target)
-    if compiled.passed:
+    if compiled.passed and not is_design(context.given):  # whose ports its files tell, and no specification
         specification = str(context.inputs.get("task") or "")
-        compiled = _add_messages(compiled, "interface", port_differences(
-            answer.text, specification, target, HiddenBench.of(context.inputs)))
+        compiled = _add_messages(compiled, "interface", port_differences(answer.text, specification, target, bench))
+    if compiled.passed:
         compiled = _add_messages(compiled, "undriven", undriven_signals(answer.text, target))
     return verdict_of(SimulationResult.of_compiling(compiled), answer)
 
@@ -89,14 +91,13 @@ def simulate(context: ToolContext) -> Verdict:
     Its score is the share of samples that match. Without a bench the module is only compiled.
     """
     try:
-        answer = read_answer(context.software)
+        answer, target, bench = read_submission(context)
     except NoAnswer as reason:
         return _refusal(reason)
-    bench = HiddenBench.of(context.inputs)
     with throwaway_copy(context.scratch, {}) as folder:
         if bench:
             return verdict_of(simulate_answer(answer.text, bench, context.sandbox, folder), answer)
-        compiled = examine(answer.text, context.sandbox, folder, read_target(context.inputs))
+        compiled = examine(answer.text, context.sandbox, folder, target)
     alone = replace(compiled, outcome="not_verified") if compiled.passed else compiled
     return verdict_of(SimulationResult.of_compiling(alone), answer)
 
@@ -109,11 +110,10 @@ def try_own_bench(context: ToolContext) -> Verdict:
     """
     # models wrote both, so that agreement proves little: `verilog.judge` still says "not functionally verified"
     try:
-        answer = read_answer(context.software)
+        answer, target, _ = read_submission(context)
     except NoAnswer as reason:
         return _refusal(reason)
     with throwaway_copy(context.scratch, {}) as folder:
-        target = read_target(context.inputs)
         compiled = examine(answer.text, context.sandbox, folder, target)
         if not compiled.passed:
             return verdict_of(SimulationResult.of_compiling(compiled), answer)
@@ -127,17 +127,31 @@ def judge(context: ToolContext) -> Verdict:
 
     Without a reference or a bench it says what `verilog.simulate` says.
     """
-    bench = HiddenBench.of(context.inputs)
     try:
-        answer = read_answer(context.software)
+        answer, _, bench = read_submission(context)
     except NoAnswer as reason:
         return _refusal(reason)
     if bench is None or not bench.reference:
         verdict: Verdict = simulate.call(context, {})
-        return verdict
+    else:
+        with throwaway_copy(context.scratch, {}) as folder:
+            found, facts = judge_answer(answer.text, bench, context.sandbox, folder)
+        verdict = verdict_of(found, answer, **facts)
+    if verdict.passed and verdict.judged and is_design(context.given) and _accepts_before(context):
+        return verdict_of(SimulationResult.of_compiling(CompileResult("passed_before")), answer)
+    return verdict
+
+
+def _accepts_before(context: ToolContext) -> bool:
+    """Whether the bench accepts the design as it was handed in, so that it tells nothing of the change."""
+    try:
+        before = read_submission(replace(context, software=context.given))
+    except NoAnswer:
+        return False
+    if before.bench is None:
+        return False
     with throwaway_copy(context.scratch, {}) as folder:
-        found, facts = judge_answer(answer.text, bench, context.sandbox, folder)
-    return verdict_of(found, answer, **facts)
+        return simulate_examined(before.answer.text, before.bench, context.sandbox, folder).passed
 
 
 def judge_answer(answer: str, bench: HiddenBench, sandbox: Sandbox, folder: Path, *,
@@ -200,8 +214,8 @@ def verdict_of(result: SimulationResult, answer: Answer, **facts: Any) -> Verdic
                        names=_names_in(row.get("pattern", ""), compiled.errors),
                        lines=sorted({message.line for message in compiled.errors}) if bench_broken else [], **facts)
     text = render_report("verdict", says=says, path=answer.path, most=_MOST, outputs=report.outputs,
-                         complaints=report.complaints, warnings=compiled.warnings,
-                         errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer.text)))
+                         complaints=report.complaints, warnings=[_with_place(one, answer) for one in compiled.warnings],
+                         errors=() if bench_broken else list(_errors_with_lines(compiled.errors, answer)))
     evidence = {"outcome": result.outcome, "mismatches": report.mismatches, "samples": report.samples,
                 "outputs": {name: asdict(output) for name, output in report.outputs.items()},
                 "seconds": round(result.seconds, 2), "other_draws": result.other_draws,
@@ -229,15 +243,24 @@ def _names_in(pattern: str, errors: Sequence[Message]) -> list[str]:
     return list(dict.fromkeys(one["name"] for one in found if one and "name" in one.groupdict()))
 
 
-def _errors_with_lines(errors: Sequence[Message], text: str) -> Iterator[dict[str, Any]]:
+def _with_place(message: Message, answer: Answer) -> dict[str, Any]:
+    """The message with where it stands in the files of the answer, and where what it speaks of does."""
+    text = message.text
+    if answer.pieces:
+        text = _LINE.sub(lambda found: answer.place(int(found[1])), text)
+    return {"text": text, "line": message.line, "place": answer.place(message.line) if message.line else ""}
+
+
+def _errors_with_lines(errors: Sequence[Message], answer: Answer) -> Iterator[dict[str, Any]]:
     """The errors, each with the lines of the answer around it unless the one before has them."""
-    lines, before = text.split("\n"), 0
+    lines, before = answer.text.split("\n"), 0
     for error in errors:
         near = range(max(1, error.line - _AROUND), min(len(lines), error.line + _AROUND) + 1)
         numbers = near if error.line not in (0, before) else ()
         before = error.line
-        yield {"text": error.text, "line": error.line,
-               "lines": [{"number": number, "text": lines[number - 1][:_WIDEST]} for number in numbers]}
+        yield {**_with_place(error, answer),
+               "lines": [{"number": answer.locate(number)[1], "text": lines[number - 1][:_WIDEST],
+                          "is_marked": number == error.line} for number in numbers]}
 
 
 def _add_messages(compiled: CompileResult, outcome: str, messages: Sequence[Message]) -> CompileResult:
@@ -317,7 +340,7 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
     cannot be read, when the bench tests another module, or when it and its reference do not compile together, differ,
     or come to no end.
     """
-    target, bench = read_target(context.inputs), HiddenBench.of(context.inputs)
+    target, bench = _read_task(context)
     if target.simulator not in SIMULATORS:
         raise ToolError(f"there is no simulator {target.simulator!r}: --input simulator={' or '.join(SIMULATORS)}")
     require_simulator(target)
@@ -332,7 +355,22 @@ def check_bench(context: ToolContext) -> dict[str, Any]:
     conflicts = name_conflicts(str(context.inputs.get("task") or ""), bench, target.top)
     notes = [f"`{name}`: {said}; a module with the listed name cannot be simulated with it"
              for name, said in conflicts.items()]
-    return {"top": target.top, "given": target.texts, "data": [*target.data], "reference": outcome, "notes": notes}
+    given = read_target(context.inputs)
+    return {"top": target.top, "given": given.texts, "data": [*given.data], "reference": outcome, "notes": notes}
+
+
+def _read_task(context: ToolContext) -> tuple[Target, HiddenBench | None]:
+    """The target and the bench, with the other files of a design that was handed in. Raises ToolError for one that
+    nobody can tell the module of."""
+    if not is_design(context.given):
+        return read_target(context.inputs), HiddenBench.of(context.inputs)
+    answer, target, bench = read_submission(replace(context, software=context.given))
+    with throwaway_copy(context.scratch, {}) as folder:
+        found = examine(answer.text, context.sandbox, folder, target, bench)
+    if found.outcome == "refused":
+        said = "; ".join(f"{answer.place(one.line)}: {one.text}" for one in found.errors[:_MOST_QUOTED])
+        raise ToolError(f"{said} | a design that is changed keeps the rules of an answer; leave this out of it")
+    return target, bench
 
 
 def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:
@@ -441,9 +479,10 @@ def mend(context: ToolContext) -> dict[str, Any]:
 
     Returns `files`: the mended module under its path, or nothing; and a `report`.
     """
-    target = read_target(context.inputs)
     try:
-        answer = read_answer(context.software)
+        answer, target, _ = read_submission(context)
+        if answer.pieces or is_design(context.given):  # which stay as they are written, byte for byte
+            return _NOTHING
         found = mend_text(answer.text, target)
     except (NoAnswer, DesignError, MissingProgram):
         return _NOTHING

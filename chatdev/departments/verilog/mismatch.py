@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from chatdev.departments.verilog.answer import Answer, NoAnswer, read_answer
+from chatdev.departments.verilog.answer import Answer, NoAnswer
 from chatdev.departments.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
 from chatdev.departments.verilog.design.elaborate import DesignError
@@ -25,6 +25,7 @@ from chatdev.departments.verilog.equivalence import SeenDifferences, find_minded
 from chatdev.departments.verilog.judge import simulate, verdict_of
 from chatdev.departments.verilog.simulation import SimulationResult, simulate_answer
 from chatdev.departments.verilog.specification import identifiers
+from chatdev.departments.verilog.submission import read_submission
 from chatdev.departments.verilog.target import Target
 from chatdev.departments.verilog.trace_report import fit_report
 from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
@@ -187,9 +188,8 @@ def trace(context: ToolContext, *,
 
     What does not compile or has no mismatch is reported as `verilog.simulate` does.
     """
-    bench = HiddenBench.of(context.inputs)
     try:
-        answer = read_answer(context.software)
+        answer, _, bench = read_submission(context)
     except NoAnswer:
         bench = None
     if bench is None:
@@ -236,9 +236,8 @@ def draw(context: ToolContext) -> dict[str, Any]:
 @contextmanager
 def record_simulation(context: ToolContext) -> Iterator[RecordedSimulation | None]:
     """Run the bench, and record it; None without a bench or an answer, or where there is no waveform."""
-    bench = HiddenBench.of(context.inputs)
     try:
-        answer = read_answer(context.software)
+        answer, _, bench = read_submission(context)
     except NoAnswer:
         bench = None
     if bench is None:
@@ -389,7 +388,7 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
         return plain
     focus = _focus(trace, waveform)
     text = fit_report(
-        trace, waveform.target.number_lines(answer.text), _tables(trace, focus, waveform),
+        trace, answer.number_lines(waveform.target), _tables(trace, focus, waveform),
         report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
         is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels)
     last = len(answer.text.splitlines())

@@ -51,6 +51,7 @@ from chatdev.departments.verilog.waveform.comparison import (
     Differences,
     DifferingStep,
     find_differences,
+    find_lost,
     merge_reference,
 )
 from chatdev.departments.verilog.waveform.vcd import WaveformError
@@ -202,7 +203,9 @@ def _judge_outputs(found: SimulationResult, bench: HiddenBench, made: Sequence[I
         return found  # it took another course, as `judge.py` says
     if found.unseen:
         return _judge_unseen(found, found.unseen, bench, made, sandbox, folder, limits)
-    if found.report and not found.report.is_counted:
+    if bench.reference is None and found.waves:
+        found = _refuse_lost(found, bench, made, sandbox, folder, limits)
+    if found.passed and found.report and not found.report.is_counted:
         return _refuse_unknown(found, bench, sandbox, folder, limits)
     return found
 
@@ -230,6 +233,21 @@ def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBen
                   sandbox: Sandbox, folder: Path, limits: ProcessLimits) -> SimulationResult:
     """What the bench lets through, but not with outputs that never have a value, or have none where the bench looks at
     them and the reference has one. Other differences are a remark."""
+    if unseen.never:
+        return _with_messages(found, "never", unseen.never, "error", "unknown_outputs")
+    if unseen.unknown:
+        open_ = {name.rpartition(".")[2] for name in unseen.open_}
+        is_looked_at = is_unknown_looked_at(found.compiled.text, bench.target.top, made, open_,
+                                            _trial(found, bench, sandbox, folder, limits))
+        wrong = {True: unseen.unknown, False: {}, None: unseen.lost}[is_looked_at]
+        if wrong:
+            return _with_messages(found, "without_value", wrong, "error", "unknown_outputs")
+    return _with_messages(found, "unseen", unseen.beside_the_bench, "warning", found.outcome)
+
+
+def _trial(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path,
+           limits: ProcessLimits) -> Callable[[str], bool]:
+    """Whether the bench lets another text through as it does the answer."""
     turns = iter(range(3))
 
     def passes(text: str) -> bool:
@@ -239,15 +257,19 @@ def _judge_unseen(found: SimulationResult, unseen: Differences, bench: HiddenBen
         ran = _read_beside(simulate_unexamined(text, marked, sandbox, place, limits=limits), marked, found.right)
         return ran.passed and ran.samples == found.samples
 
-    if unseen.never:
-        return _with_messages(found, "never", unseen.never, "error", "unknown_outputs")
-    if unseen.unknown:
-        open_ = {name.rpartition(".")[2] for name in unseen.open_}
-        is_looked_at = is_unknown_looked_at(found.compiled.text, bench.target.top, made, open_, passes)
-        wrong = {True: unseen.unknown, False: {}, None: unseen.lost}[is_looked_at]
-        if wrong:
-            return _with_messages(found, "without_value", wrong, "error", "unknown_outputs")
-    return _with_messages(found, "unseen", unseen.beside_the_bench, "warning", found.outcome)
+    return passes
+
+
+def _refuse_lost(found: SimulationResult, bench: HiddenBench, made: Sequence[Instance], sandbox: Sandbox, folder: Path,
+                 limits: ProcessLimits) -> SimulationResult:
+    """What a bench without a reference lets through, but not with outputs that lose a value which they had where the
+    bench looks at them."""
+    outputs = [name for name, direction in _ports_of(made).items() if direction == "out"]
+    lost = find_lost(found.waves, outputs) if found.waves else {}
+    if lost and is_unknown_looked_at(found.compiled.text, bench.target.top, made, (),
+                                     _trial(found, bench, sandbox, folder, limits)):
+        return _with_messages(found, "without_value", lost, "error", "unknown_outputs")
+    return found
 
 
 def _with_messages(found: SimulationResult, about: str, differences: Mapping[str, Difference],

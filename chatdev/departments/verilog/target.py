@@ -110,6 +110,8 @@ _TOKEN = re.compile(r"""(?P<comment>//[^\n]*)|(?P<opening>/\*)|"(?:\\.|[^"\\\n])
 _MODULE = re.compile(r"\b(?:macromodule|module)\s+(?:(?:static|automatic)\s+)?(?P<name>\w+)")
 UNIT = re.compile(r"\b(?:macromodule|module|program|interface|package|primitive|checker|class)\s+"
                    r"(?:(?:static|automatic)\s+)?\\?(?P<name>\w+)")
+_HEAD = re.compile(r"\b(?:macromodule|module|program|interface|primitive)\s+(?:(?:static|automatic)\s+)?\w+")
+_INSTANCE = re.compile(r"\b([A-Za-z_]\w*)\s*(?:#\s*\(|\b[A-Za-z_]\w*\s*(?:\[[^][]*\]\s*)?\()")
 _INCLUDE = re.compile(r"`include\b")
 _FILE = re.compile(r'\s*"(?P<name>[^"\n]*)"')
 
@@ -146,6 +148,11 @@ def module_names(text: str) -> list[str]:
 def unit_names(text: str) -> set[str]:
     """The names of the modules, packages, interfaces and the like that a text declares."""
     return {found["name"] for found in UNIT.finditer(blank_comments(text))}
+
+
+def instance_names(text: str) -> set[str]:
+    """The names of what a text has instances of."""
+    return {*_INSTANCE.findall(_HEAD.sub("", blank_comments(text)))}
 
 
 def included_files(text: str) -> Iterator[tuple[int, str]]:

@@ -301,6 +301,22 @@ def find_differences(answer: Path, reference: Path, ports: Mapping[str, str]) ->
         return Differences()
 
 
+def find_lost(waves: Path, outputs: Sequence[str]) -> dict[str, Difference]:
+    """The outputs, by their full names, that had a value and then have an unknown bit; none where a file cannot be
+    read, or lacks one of them."""
+    known, lost = set[str](), dict[str, Difference]()
+    try:
+        for time, name, bits in Waves.open(waves).changes(outputs):
+            if not {"x", "z"} & set(bits):
+                known.add(name)
+            elif name in known:
+                first = lost.get(name, Difference(0, time))
+                lost[name] = Difference(first.count + 1, first.first_time)
+    except WaveformError:
+        return {}
+    return lost
+
+
 def _compare(answer: Waves, reference: Waves, inputs: Sequence[str], outputs: Sequence[str]) -> Differences:
     names, end = [*inputs, *outputs], min(_last_time(answer.path), _last_time(reference.path)) + 1
     ours, theirs = dict[str, str](), dict[str, str]()
