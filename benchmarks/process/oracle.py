@@ -51,7 +51,7 @@ TREES, SIZES, FIRST_SEEDS = 400, (20, 50, 100, 200), (0, 10_000)
 """Trees whose models are compared in precision, instances of each, and the first seeds of two sets; the miner was not
 changed after a look at the second."""
 RENAMED, RENAMINGS = 150, 10
-LONG_POOLS = 100, 400, 1600, 6400
+LONG_POOLS = 25, 50, 100, 400, 1600, 6400
 Job = Mapping[str, Any]
 
 

@@ -120,13 +120,16 @@ def measure(log: PublicLog, file: Path, python: str | None) -> dict[str, Any]:
     return row
 
 
-_CHILD = """import resource, sys
+_CHILD = """import sys
+from pathlib import Path
 from chatdev.cli.app import command_line
 try:
     command_line()
 finally:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+    status = dict(line.split(':', 1) for line in Path('/proc/self/status').read_text().splitlines())
+    print(status['VmHWM'].split()[0], file=sys.stderr)
 """
+# Not `ru_maxrss`, which a child has from the process that began it.
 
 
 def compare(python: str, file: Path, cases: int, found: Any) -> dict[str, Any]:
