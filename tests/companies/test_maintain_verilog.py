@@ -122,10 +122,23 @@ def test_a_design_that_cannot_be_judged_costs_no_call(chat_server: ChatServer, t
     assert chat_server.requests == []
 
 
+def test_of_two_files_the_given_one_counts(chat_server: ChatServer, tmp_path: Path) -> None:
+    (tmp_path / "half.v").write_text("module half(input a, input b, output s, output c);\n  assign {c, s} = a + b;\n"
+                                     "endmodule\n")
+    two = {**DESIGN, "rtl/other.v": "module half(input a);\nendmodule\n",
+           "rtl/full.v": DESIGN["rtl/full.v"].replace("y | z", "y & z")}
+    blocks = BLOCKS.replace("rtl/half.v", "rtl/full.v").replace("assign c", "assign co")
+    change = blocks.format(old="y & z", new="y | z")
+    status, printed = changed(chat_server, tmp_path, {"change": change}, "--input", f"given={tmp_path / 'half.v'}",
+                              design=two)
+    assert status == 0, printed
+
+
 def test_several_tops_are_named(chat_server: ChatServer, tmp_path: Path) -> None:
     two = {**DESIGN, "rtl/spare.v": "module spare(input a, output b);\n  assign b = a;\nendmodule\n"}
     _, printed = changed(chat_server, tmp_path, {"change": RIGHT}, design=two, bench=None)
-    assert "Several modules are made by no other (full, spare); name the one" in printed
+    assert "Several modules are made by no other (full, spare)" in printed
+    assert "--input top=NAME" in printed
 
 
 @pytest.mark.parametrize(("line", "why"), [

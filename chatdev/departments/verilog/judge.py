@@ -364,7 +364,11 @@ def _read_task(context: ToolContext) -> tuple[Target, HiddenBench | None]:
     nobody can tell the module of."""
     if not is_design(context.given):
         return read_target(context.inputs), HiddenBench.of(context.inputs)
-    answer, target, bench = read_submission(replace(context, software=context.given))
+    try:
+        answer, target, bench = read_submission(replace(context, software=context.given))
+    except NoAnswer as error:
+        raise ToolError(f"{error} Of two files, give the one that is meant with --input given=FILE; the module is "
+                        "named with --input top=NAME") from None
     with throwaway_copy(context.scratch, {}) as folder:
         found = examine(answer.text, context.sandbox, folder, target, bench)
     if found.outcome == "refused":

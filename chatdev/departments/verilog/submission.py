@@ -114,10 +114,10 @@ class DesignSources:
 
     @cached_property
     def units(self) -> dict[str, list[str]]:
-        """The files that declare each module, package or the like."""
+        """The files that declare each module, package or the like that is not given."""
         found = dict[str, list[str]]()
         for path, text in self.texts.items():
-            for name in unit_names(text):
+            for name in unit_names(text) - self.target.units:
                 found.setdefault(name, []).append(path)
         return found
 
