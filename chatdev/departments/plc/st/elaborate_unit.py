@@ -24,12 +24,14 @@ from chatdev.departments.plc.st.core import (
     make_record,
 )
 from chatdev.departments.plc.st.diagnostics import Fix
+from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
 from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely, scalar_of
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
 from chatdev.departments.plc.st.scope import (
+    DISPATCH,
     MOST_ELEMENTS,
     OPEN_DIALECTS,
     OWN_PROGRAM,
@@ -80,6 +82,7 @@ class Units:
                                       line=self._units[unit.name.key].span.line if unit.name.key in self._units else 0)
             else:
                 self._units[unit.name.key] = unit
+        self._heritage = Heritage(world, self._units)
         for name, routine in world.standard.items():
             if routine.kind == "block" and name not in self._units:
                 world.signatures[name] = Signature(name, routine.written, "block", routine.variables,
@@ -88,7 +91,6 @@ class Units:
         world.member_names = {one.name.key for one in members}
         world.properties = {one.name.key for one in members if one.kind in ("get", "set")}
         world.prepare, world.find_member, world.specialise = self.prepare, self.find_member, self.specialise
-        world.find_access = self.find_access
 
     def block_names(self) -> list[str]:
         """The function blocks that there are, as they are written."""
@@ -194,7 +196,7 @@ class Units:
         unit = body.unit
         if "abstract" in unit.words and unit.kind in ("method", "get", "set"):
             scope.report("gap-dispatch", unit.name.span)
-            return (Forget("dynamic dispatch", unit.span),)
+            return (Forget(DISPATCH, unit.span),)
         if not body.owner and unit.name.key in {one.lower() for one in self._world.dialect.stubs}:
             return _lose_all(unit, signature, scope)
         jump = _find_jump(unit.body)
@@ -241,37 +243,13 @@ class Units:
         """The routine that is a member of a block, its own or one of those that it extends; "" if there is none. Behind
         an `@` stands the one with which the search begins, as SUPER^ wants. Of kind "body" is the body of that one."""
         context, _, start = owner.partition("@")
-        for definer in self._chain(start or context):
+        for definer in self._heritage.chain(start or context):
             if kind == "body":
                 return self._declare_member(context, definer, definer, kind)
             for unit in definer.members:
                 if unit.name.key == name and unit.kind == kind:
                     return self._declare_member(context, definer, unit, kind)
         return ""
-
-    def find_access(self, key: str, routine: str) -> str:
-        """Why the body of `routine` may not call this member: its word PRIVATE or PROTECTED, else "". With no routine
-        whether the member is ABSTRACT, and has no body."""
-        definer, kind, name = key.split(".")[1:4]
-        words = next((one.words for one in self._units[definer].members if (one.kind, one.name.key) == (kind, name)),
-                     frozenset[str]())
-        if not routine:
-            return "ABSTRACT" if "abstract" in words else ""
-        here = routine.split(".")[1] if "." in routine else routine
-        line = {one.name.key for one in self._chain(here)}
-        is_own = here == definer or here in {one.name.key for one in self._chain(definer)}
-        if "private" in words and not is_own:
-            return "PRIVATE"
-        return "PROTECTED" if "protected" in words and not is_own and definer not in line else ""
-
-    def _chain(self, key: str) -> Iterator[Unit]:
-        """A block and those that it extends."""
-        seen: set[str] = set()
-        while key in self._units and key not in seen:
-            seen.add(key)
-            yield self._units[key]
-            base = self._units[key].base
-            key = base.key if base else ""
 
     def _declare_member(self, context: str, definer: Unit, unit: Unit, kind: str) -> str:
         key = f"{context}.{definer.name.key}.{kind}.{unit.name.key}"
@@ -366,8 +344,7 @@ class Units:
         self._order.append(unit)
         self._bodies[key] = _Body(unit)
         if kind == "block":
-            self._check_interfaces(unit)
-            self._check_overrides(unit)
+            self._heritage.check(unit)
         return signature
 
     def _inherit(self, unit: Unit, scope: Scope, lost: set[str]) -> Iterable[Variable]:
@@ -376,7 +353,7 @@ class Units:
             return ()
         base = self._units.get(unit.base.key)
         if base is None or base.kind != "block":
-            self._miss_base(unit.base, "a function block")
+            self._heritage.miss(unit.base, "a function block")
             self._world.partial.add(unit.name.key)
             return ()
         if unit.base.key in self.open:
@@ -401,53 +378,6 @@ class Units:
                 if record is not None:
                     key = f"{name.key}__edge"  # type: ignore[attr-defined]
                     variables[key] = Variable(key, record, initial_value(record), "local")
-
-    def _check_interfaces(self, unit: Unit) -> None:
-        """Whether a block that is no ABSTRACT one has the methods of the interfaces that it implements."""
-        chain = list(self._chain(unit.name.key))
-        have = {one.name.key for definer in chain for one in definer.members}
-        is_whole = chain[-1].base is None and "abstract" not in unit.words
-        for name in unit.interfaces:
-            interface = self._units.get(name.key)
-            if interface is None or interface.kind != "interface":
-                self._miss_base(name, "an interface")
-                continue
-            for member in interface.members:
-                if member.name.key not in have and is_whole:
-                    self._world.findings.report("no-method", name.span, name=member.name.text, interface=name.text,
-                                                block=unit.name.text)
-
-    def _check_overrides(self, unit: Unit) -> None:
-        """Whether a block that is no ABSTRACT one has a body for each member, and nothing overrides what is FINAL."""
-        findings = self._world.findings
-        chain = list(self._chain(unit.name.key))
-        if unit.base is not None and len(chain) > 1 and "final" in chain[1].words:
-            findings.report("final", unit.base.span, name=chain[1].name.text, does="extend")
-        nearest: dict[tuple[str, str], Unit] = {}
-        for definer in chain:
-            for one in definer.members:
-                over = nearest.setdefault((one.kind, one.name.key), one)
-                if over in unit.members and over is not one:
-                    self._check_override(over, one, f"{definer.name.text}.{one.name.text}")
-        for one in nearest.values() if "abstract" not in unit.words else ():
-            if "abstract" in one.words:
-                findings.report("abstract-member", unit.name.span, name=one.name.text, block=unit.name.text)
-
-    def _check_override(self, over: Unit, one: Unit, name: str) -> None:
-        findings = self._world.findings
-        if "final" in one.words:
-            findings.report("final", over.name.span, name=name, does="override")
-        results = [scalar_of(unit.result) for unit in (over, one)]
-        if None not in results and results[0] != results[1]:
-            findings.report("other-result", over.name.span, name=name, own=results[0], other=results[1])
-
-    def _miss_base(self, name: Name, what: str) -> None:
-        """Report what a block extends or implements and is not there."""
-        scope = Scope(self._world, {})
-        if self._world.dialect.allows_missing:
-            scope.miss(name.text, name.span)
-        elif name.key not in self._world.lost:
-            scope.report("no-base", name.span, name=name.text, what=what)
 
     def _is_large(self, variables: Sequence[Variable], unit: Unit) -> bool:
         """Whether the variables hold too much together, which is then reported."""
