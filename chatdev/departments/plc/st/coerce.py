@@ -86,13 +86,14 @@ def _check_interface(expression: Expression, target: Type, scope: Scope, what: s
     """Whether a value can stand for an interface: a block that implements it, an interface that extends it, or 0, which
     is none. Raises Reject."""
     source, wanted = expression.type, describe_type(target)
+    found = source.name if isinstance(source, Record) and source.block else describe_type(source)
     if (isinstance(source, Record) and source.block) or _is_interface(source):
-        if verb := scope.world.find_misfit(source.block if isinstance(source, Record) else source.name, wanted):
-            raise scope.reject("no-interface", expression.span, found=source.name, interface=wanted, verb=verb, what=what)
+        if verb := scope.world.find_misfit(found, wanted):
+            raise scope.reject("no-interface", expression.span, found=found, interface=wanted, verb=verb, what=what)
     elif not is_opaque(source) and not (isinstance(expression, Constant) and is_loose(source)
                                         and expression.value == 0):
-        raise scope.reject("type-mismatch", expression.span, found=describe_type(source), what=what, wanted=wanted,
-                           conversion="", constant="")
+        raise scope.reject("type-mismatch", expression.span, found=found, what=what, wanted=wanted, conversion="",
+                           constant="")
 
 
 def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expression, Expression, Scalar] | None:

@@ -27,7 +27,7 @@ from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
-from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely, scalar_of
+from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
 from chatdev.departments.plc.st.scope import (

@@ -115,8 +115,8 @@ class World:
     find_member: Callable[[str, str, str], str] = lambda _owner, _name, _kind: ""
     """The routine that is a member of a block, found by its name and kind; "" if there is none."""
     find_misfit: Callable[[str, str], str] = lambda _name, _interface: ""
-    """What a block or an interface fails to do, in a word, to stand for this interface; "" if it can stand for it, or if
-    that is not known, as something is not there."""
+    """What a block or an interface fails to do, in a word, to stand for this interface; "" if it can stand for it, or
+    if that is not known, as something is not there."""
     lost: set[str] = field(default_factory=set)
     partial: set[str] = field(default_factory=set)
     """The blocks that extend one which is not there: they may have more members."""

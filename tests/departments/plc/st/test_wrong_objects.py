@@ -206,8 +206,8 @@ def test_what_does_not_implement_an_interface_cannot_stand_for_it(statement: str
 
 
 @pytest.mark.parametrize("statement", [
-    "any := pump;", "any := heir;", "any := more;", "any := any;", "any := 0;", "taker(one := pump);", "n := Look(more);",
-    "ok := taker.Take(one := heir);", "IF any = 0 THEN any := pump; END_IF"])
+    "any := pump;", "any := heir;", "any := more;", "any := any;", "any := 0;", "taker(one := pump);",
+    "n := Look(more);", "ok := taker.Take(one := heir);", "IF any = 0 THEN any := pump; END_IF"])
 def test_what_implements_an_interface_stands_for_it(statement: str) -> None:
     assert [one.message for one in read_strangers(statement).diagnostics if one.severity == "error"] == []
 
