@@ -67,6 +67,8 @@ def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | 
         raise scope.reject("assign-constant", node.span, name=written)
     whole = place.place if isinstance(place, Bit) else place
     variable = scope.find(whole.root)
+    if variable is None and whole.steps and any(one.name == whole.root for one in scope.temporaries):
+        raise scope.reject("result-parts", node.span)
     if variable is not None:
         _check_variable(variable, whole, scope)
         _check_member(variable, whole, scope)
@@ -152,8 +154,14 @@ def _find_address(node: Address, scope: Scope) -> Unknown:
     return Unknown("direct addresses", SCALARS[_ADDRESSED.get(size, "bool")], node.span)
 
 
+def elaborate_base(node: Node, scope: Scope, elaborate: Elaborate) -> Expression:
+    """What stands before a dot or an index: a variable, or what a property gives."""
+    is_property = isinstance(node, Name | Member) and node.key in scope.world.properties
+    return elaborate(node, scope) if is_property else elaborate_place(node, scope, elaborate)
+
+
 def _base(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Unknown:
-    base = elaborate_place(node, scope, elaborate)
+    base = elaborate_base(node, scope, elaborate)
     if isinstance(base, Place) and is_opaque(base.type):
         return Unknown(why_unknown(base.type), UNKNOWN_TYPE, node.span)
     if isinstance(base, Constant) and isinstance(base.type, Scalar) and base.type.kind == "string":

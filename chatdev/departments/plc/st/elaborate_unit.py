@@ -23,7 +23,7 @@ from chatdev.departments.plc.st.core import (
     initial_value,
     make_record,
 )
-from chatdev.departments.plc.st.diagnostics import Fix
+from chatdev.departments.plc.st.diagnostics import Fix, find_nearest
 from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
@@ -199,9 +199,9 @@ class Units:
             return (Forget(DISPATCH, unit.span),)
         if not body.owner and unit.name.key in {one.lower() for one in self._world.dialect.stubs}:
             return _lose_all(unit, signature, scope)
-        jump = _find_jump(unit.body)
-        if jump is not None:
-            return (Forget(jump.what, jump.span),)
+        if jumps := list(_find_jumps(unit.body)):
+            _check_jumps(jumps, scope)
+            return (Forget(jumps[0].what, jumps[0].span),)
         return self._watch_edges(unit, scope) + elaborate_statements(unit.body, scope)
 
     def _add_routine(self, key: str, signature: Signature, body: tuple[Statement, ...],
@@ -359,6 +359,7 @@ class Units:
         if unit.base.key in self.open:
             scope.report("recursion", unit.base.span, circle=f"{unit.name.text} extends {unit.base.text}")
             return ()
+        self._world.bases[unit.name.key] = unit.base.key
         found = self._declare(base).variables
         lost |= self._lost[base.name.key]
         if base.name.key in self._world.partial:
@@ -494,17 +495,25 @@ def _sort_by_calls(units: Sequence[Unit], known: Mapping[str, Unit]) -> Iterator
             yield unit
 
 
-def _find_jump(steps: Sequence[Step]) -> Foreign | None:
-    """The first jump to a label among statements; what runs is not known where there is one."""
+def _find_jumps(steps: Sequence[Step]) -> Iterator[Foreign]:
+    """The jumps and labels among statements; what runs is not known where there is one."""
     for step in steps:
-        if isinstance(step, Foreign) and "jump" in step.what:
-            return step
-        inner = [*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
-                 getattr(step, "body", ())]
-        for part in inner:
-            if (found := _find_jump(part)) is not None:
-                return found
-    return None
+        if isinstance(step, Foreign) and (step.jumps_to or step.label):
+            yield step
+        for part in (*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
+                     getattr(step, "body", ())):
+            yield from _find_jumps(part)
+
+
+def _check_jumps(jumps: Sequence[Foreign], scope: Scope) -> None:
+    """Whether each jump has its label, and each label a name of its own."""
+    labels: dict[str, Foreign] = {}
+    for one in jumps:
+        if one.label and (first := labels.setdefault(one.label, one)) is not one:
+            scope.report("declared-twice", one.span, name=one.label, what="label", line=first.span.line)
+    for one in jumps:
+        if one.jumps_to and one.jumps_to not in labels:
+            scope.report("no-label", one.span, name=one.jumps_to, near=find_nearest(one.jumps_to, list(labels)))
 
 
 def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:

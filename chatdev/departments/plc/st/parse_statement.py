@@ -9,6 +9,7 @@ from chatdev.departments.plc.st.core import Span, Value
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.syntax import (
     Address,
+    Alone,
     Argument,
     Assertion,
     Assignment,
@@ -100,10 +101,10 @@ def _parse_statement(cursor: Cursor) -> Step | None:
         return Foreign("code of another language", token.span)
     if token.key == "jmp" and cursor.ahead().kind == "name":
         cursor.take()
-        cursor.take()
+        target = cursor.take()
         cursor.finish_statement("a jump")
         cursor.findings.report("gap-jump", token.span)
-        return Foreign("a jump to a label", token.span)
+        return Foreign("a jump to a label", target.span, jumps_to=target.key)
     if token.kind == "address":
         return _parse_simple(cursor)
     if token.kind == "keyword" and cursor.ahead().key == ":=":
@@ -142,6 +143,9 @@ def _parse_simple(cursor: Cursor) -> Step:
         return CallStatement(target, target.span)
     if sign.key == ":":
         return _parse_label(cursor, target)
+    if sign.key == ";" and isinstance(target, Name | Member) and not target.key.startswith("begin"):
+        cursor.take()
+        return Alone(target, target.span)
     raise _report_half(cursor, target)
 
 
@@ -158,7 +162,7 @@ def _parse_label(cursor: Cursor, target: Node) -> Step:
         raise cursor.stop("colon-assigns")
     cursor.take()
     cursor.findings.report("gap-jump", target.span)
-    return Foreign("a jump to a label", target.span)
+    return Foreign("a jump to a label", target.span, label=target.key)
 
 
 _SIGNS: dict[str, OneOf["S=", "R=", "REF="]] = {"S=": "S=", "R=": "R=", "REF=": "REF="}

@@ -129,6 +129,14 @@ class CallStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """A place that stands alone: a property that is asked for what its accessor does, else no statement."""
+
+    target: Node
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class If:
     """The arms of IF and ELSIF, in order. A condition that cannot be read is None."""
 
@@ -189,13 +197,15 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Something that is not run here: code of another language, a jump to a label."""
+    """Something that is not run here: code of another language, a jump to a label, or a label."""
 
     what: str
     span: Span
+    jumps_to: str = ""
+    label: str = ""
 
 
-Step: TypeAlias = "Assignment | CallStatement | If | Case | For | While | Leave | Assertion | Foreign"
+Step: TypeAlias = "Assignment | CallStatement | Alone | If | Case | For | While | Leave | Assertion | Foreign"
 
 # declarations --------------------------------------------------------------------------------------------------------
 

@@ -418,3 +418,76 @@ def test_arguments_of_fb_init_are_a_gap(given: str) -> None:
 @pytest.mark.parametrize("given", ["(3)", "(1, 2)", "(1..)"])
 def test_limits_of_a_number_stay_errors(given: str) -> None:
     assert not read_program(f"PROGRAM P\nVAR n : INT {given}; END_VAR\nn := 1;\nEND_PROGRAM").program
+
+
+OWN = """TYPE Speed : STRUCT now : INT; END_STRUCT END_TYPE
+TYPE Drive EXTENDS Speed : STRUCT on : BOOL; END_STRUCT END_TYPE
+FUNCTION_BLOCK Brake
+VAR_INPUT most : INT; END_VAR
+VAR_IN_OUT speed : Speed; END_VAR
+VAR n, calls : INT; END_VAR
+IF speed.now > most THEN speed.now := most; END_IF
+METHOD Stop
+speed.now := 0;
+END_METHOD
+PROPERTY Asked : INT
+GET
+calls := calls + 1;
+Asked := calls;
+END_GET
+END_PROPERTY
+PROPERTY Last : Speed
+GET
+Last.now := n + 5;
+END_GET
+END_PROPERTY
+END_FUNCTION_BLOCK
+FUNCTION_BLOCK Soft EXTENDS Brake
+SUPER^(most := 7, speed := speed);
+n := speed.now;
+Stop();
+END_FUNCTION_BLOCK
+PROGRAM P
+VAR_INPUT x : INT; END_VAR
+VAR s : Soft; b : Brake; d : Drive; y, k : INT; r : REAL; l : LREAL; END_VAR
+d.now := x;
+{body}
+END_PROGRAM"""
+
+
+@pytest.mark.parametrize(("body", "name", "expected"), [
+    ("b(most := 3, speed := d); y := d.now;", "y", 3),
+    ("s(speed := d); y := s.n;", "y", 7), ("s(speed := d); y := d.now;", "y", 0),
+    ("b.Asked; b.Asked; y := b.Asked;", "y", 3), ("y := b.Last.now;", "y", 5),
+    ("l := 0.1; r := l; y := REAL_TO_INT(r * 100.0);", "y", 10)])
+def test_what_blocks_and_structures_inherit(body: str, name: str, expected: object) -> None:
+    source, dialect = OWN.format(body=body), Dialect("twincat")
+    reading = read_program(source, "P", dialect)
+    assert reading.program, reading.diagnostics
+    assert Machine(reading.program).scan({"x": 10})[name] == expected
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [
+        f"x <> 10 OR y = {expected} OR k > 0"]}])
+    body += " IF k < 3 THEN k := k + 1; END_IF"
+    assert verify(OWN.format(body=body), "P", asked, dialect=dialect)[0].verdict == "PROVED"
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ("b.Stop();", ["gap-unbound"]), ("b.n;", ["half-statement"]), ("b.Missing;", ["half-statement"]),
+    ("b.Last.now := 3;", ["result-parts"]), ("y;", ["half-statement"]),
+    ("b(speed := y);", ["output-type"]), ("b(speed := s);", ["output-type"])])
+def test_what_a_block_does_not_have(body: str, expected: list[str]) -> None:
+    reading = read_program(OWN.format(body=body), "P", Dialect("twincat"))
+    assert [one.code for one in reading.diagnostics] == expected
+
+
+def test_a_method_that_writes_an_unbound_in_out_may_write_anything() -> None:
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["k = 0"]}])
+    found = verify(OWN.format(body="b.Stop();"), "P", asked, dialect=Dialect("twincat"))[0]
+    assert (found.verdict, found.reason) == ("UNKNOWN", "not verified: an in-out outside of the call of its block")
+
+
+def test_a_base_block_that_stands_for_its_heir_is_not_known() -> None:
+    body = "use(b := s);"
+    user = "FUNCTION_BLOCK Use\nVAR_IN_OUT b : Brake; END_VAR\nVAR n : INT; END_VAR\nn := b.n;\nEND_FUNCTION_BLOCK\n"
+    source = OWN.format(body=body).replace("PROGRAM P\n", f"{user}PROGRAM P\nVAR use : Use; END_VAR\n")
+    assert [one.code for one in read_program(source, "P", Dialect("twincat")).diagnostics] == ["gap-dispatch"]
