@@ -321,24 +321,26 @@ def _show_tests(results: Sequence[UnitTestResult]) -> None:
 @command.command("export")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.xml|FOLDER",
-              help="A file of PLCopen XML, or a folder for TwinCAT's objects (.TcPOU, .TcDUT, .TcGVL).")
+              help="A file of PLCopen XML, or a folder for TwinCAT's objects.")
 @dialect_options
 @report_outcome
 def export(paths: tuple[Path, ...], out: Path, choose: ChooseDialect) -> int:
     """Write the program in PATH for other engineering tools. It is checked first; exits with 1 if it has errors."""
-    from chatdev.departments.plc.export import NotWritable, write_plcopen, write_twincat
+    from chatdev.departments.plc.export import write_plcopen, write_twincat
     from chatdev.departments.plc.project import check_project
+    from chatdev.departments.plc.source_parts import NotWritable
 
     project = read_files(paths)
     checks = check_project(project, project.entry or None, choose(project))
     if any(one.errors for one in checks.values()):
         _show_checks(checks, each=False)
         return 1
+    entry = next((one.entry for one in checks.values()), "")
     try:
         if out.suffix.lower() == ".xml":
-            files = {out: write_plcopen(project.text, paths[0].stem, project.cycle_ms)}
+            files = {out: write_plcopen(project.text, paths[0].stem, entry, project.cycle_ms)}
         else:
-            files = {out / name: text for name, text in write_twincat(project.text).items()}
+            files = {out / name: text for name, text in write_twincat(project.text, entry, project.cycle_ms).items()}
     except NotWritable as error:
         raise ConfigError(f"{paths[0]}: {error}") from None
     for file, text in files.items():

@@ -13,20 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
 from typing import Literal
 
-from chatdev.departments.plc.containers import (
-    MOST_BYTES,
-    Container,
-    Element,
-    Piece,
-    WrongContainer,
-    end_of,
-    read_container,
-    read_xml,
-)
+from chatdev.departments.plc.container_pieces import Container, Piece, end_of
+from chatdev.departments.plc.containers import MOST_BYTES, read_container
 from chatdev.departments.plc.source_check import SourceCheck, check_source
 from chatdev.departments.plc.source_file import NoText, SourceText, tell_file
 from chatdev.departments.plc.st.core import IEC, Dialect, Span
 from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Fix
+from chatdev.departments.plc.xml_tree import Element, WrongContainer, read_xml
 from chatdev.errors import ConfigError
 from chatdev.plain_file import read_named
 

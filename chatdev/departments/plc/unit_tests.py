@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.cli.junit import JunitCase, junit_text
-from chatdev.departments.plc.containers import Piece
+from chatdev.departments.plc.container_pieces import Piece
 from chatdev.departments.plc.project import SourceProject
 from chatdev.departments.plc.simulation.trace import CYCLE, WrongTrace
 from chatdev.departments.plc.simulation.values import write_text

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.plc.containers import WrongContainer, read_container
+from chatdev.departments.plc.containers import read_container
 from chatdev.departments.plc.project import check_project, read_project
 from chatdev.departments.plc.source_file import NoText
 from chatdev.departments.plc.st.core import Span
+from chatdev.departments.plc.xml_tree import WrongContainer
 from chatdev.errors import ConfigError
 from tests.departments.plc.latch import plc
 

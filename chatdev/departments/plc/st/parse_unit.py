@@ -382,6 +382,7 @@ def _parse_accessors(cursor: Cursor, opener: Token, name: Name, result: TypeNode
     while cursor.token.key in ("get", "set", *_ACCESS):
         own = _parse_access(cursor)
         accessor = cursor.take()
+        own |= _parse_access(cursor)
         parts = _Parts()
         body = _parse_parts(cursor, parts)
         if not cursor.accept(f"END_{accessor.key.upper()}") and body:
