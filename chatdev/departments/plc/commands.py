@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from chatdev.departments.plc.unit_tests import UnitTestResult
     from chatdev.sandbox.base import Sandbox
 
-DEFAULT_CYCLE_MS = 100
-"""From scan to scan of a run, where neither the command nor a task says it."""
 UNDECIDED = 7
 """Exit code of `verify` and `explain` where something is neither proved nor refuted."""
 _STATUS = {"PROVED": 0, "VIOLATED": 1, "BOUNDED": UNDECIDED, "UNKNOWN": UNDECIDED}
@@ -203,8 +201,8 @@ def run(paths: tuple[Path, ...], libraries: tuple[Path, ...], inputs: Path | Non
     project = read_files(paths, libraries)
     dialect = choose(project)
     tell_notes(project)
-    seen = _simulate(project, entry, inputs, dialect, cycle_ms=cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS,
-                     cycles=cycles, most_turns=written["most_turns"])
+    seen = _simulate(project, entry, inputs, dialect, cycle_ms=cycle_ms or project.cycle_ms, cycles=cycles,
+                     most_turns=written["most_turns"])
     if plot:
         _draw(seen, plot, picture, signals)
     if form == "json":
@@ -291,7 +289,7 @@ def test(paths: tuple[Path, ...], libraries: tuple[Path, ...], tables: tuple[Pat
     project = read_files(paths, libraries)
     dialect = choose(project)
     tell_notes(project)
-    cycle = cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS
+    cycle = cycle_ms or project.cycle_ms
     results = [run_block(block, number, project, dialect, most_turns)
                for number, block in enumerate(blocks_of(project), 1)]
     results += [run_table(file, _read_table(file), project, entry or project.entry or None, cycle, dialect, most_turns)

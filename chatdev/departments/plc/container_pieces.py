@@ -28,15 +28,15 @@ class Piece:
 @dataclass(slots=True)
 class Container:
     """What a file holds: pieces of text, notes on what is not read, names of units whose body is not (written in a
-    graphical language), and what it says of the task (milliseconds from scan to scan, and what runs)."""
+    graphical language), and what tasks run."""
 
     pieces: list[Piece] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
     graphical: list[str] = field(default_factory=list)
     tests: list[tuple[str, Piece]] = field(default_factory=list)
     """The names and texts of TEST blocks (`unit_tests.py`)."""
-    cycle_ms: int | None = None
-    entry: str = ""
+    tasks: list[tuple[str, int | None]] = field(default_factory=list)
+    """The programs that tasks run, in their order, and the milliseconds from scan to scan."""
     written: SourceText | None = None
     """Of a file of plain text, as it stands there."""
 

@@ -136,10 +136,11 @@ def _add_globals(gvl: Element, name: str, found: Container) -> None:
 
 def _read_task(task: Element, found: Container) -> None:
     """A task's cycle stands in microseconds there."""
-    cycle, call = task.find("CycleTime"), task.find("PouCall", "Name")
-    if cycle is not None and cycle.text.strip().isdigit() and 0 < int(cycle.text) < 10 ** 10:
-        found.cycle_ms = max(1, int(cycle.text) // 1000)
-    found.entry = call.text.strip() if call is not None else ""
+    cycle = task.find("CycleTime")
+    says_cycle = cycle is not None and cycle.text.strip().isdigit() and 0 < int(cycle.text) < 10 ** 10
+    cycle_ms = max(1, int(cycle.text) // 1000) if cycle is not None and says_cycle else None
+    names = [name.text.strip() for call in task.all("PouCall") if (name := call.find("Name")) is not None]
+    found.tasks += [(name, cycle_ms) for name in names or [""]]
 
 
 # CODESYS 2.3 exports: plain text, with sections of its own between the units, and bodies in graphical languages.

@@ -23,6 +23,9 @@ from chatdev.departments.plc.source_parts import (
     statements_of,
     tokens_of,
 )
+from chatdev.departments.plc.st.diagnostics import Findings
+from chatdev.departments.plc.st.parse_unit import parse_source
+from chatdev.departments.plc.st.syntax import Literal
 from chatdev.departments.plc.st.tokens import Token
 
 _SECTIONS = {"VAR_INPUT": "inputVars", "VAR_OUTPUT": "outputVars", "VAR_IN_OUT": "inOutVars", "VAR": "localVars",
@@ -47,11 +50,12 @@ def write_twincat(source: str, entry: str = "", cycle_ms: int | None = None) -> 
     for part in _join_lists(split_parts(source)):
         kind, ending = _FILES.get(part.word, ("POU", "TcPOU"))
         found[f"{part.name}.{ending}"] = _object_file(_write_object(kind, part, part.name, 2))
-    if entry:
-        found["PlcTask.TcTTO"] = _object_file(
-            f'  <Task Name="PlcTask" Id="{_identity("PlcTask")}">\n'
-            f"    <CycleTime>{(cycle_ms or 100) * 1000}</CycleTime>\n    <Priority>20</Priority>\n"
-            f"    <PouCall>\n      <Name>{entry}</Name>\n    </PouCall>\n  </Task>\n")
+    for number, (program, milliseconds) in enumerate(_tasks_of(source, entry, cycle_ms)):
+        task = f"PlcTask{number or ''}"
+        found[f"{task}.TcTTO"] = _object_file(
+            f'  <Task Name="{task}" Id="{_identity(task)}">\n'
+            f"    <CycleTime>{milliseconds * 1000}</CycleTime>\n    <Priority>{20 + number}</Priority>\n"
+            f"    <PouCall>\n      <Name>{program}</Name>\n    </PouCall>\n  </Task>\n")
     return found
 
 
@@ -70,7 +74,9 @@ def write_plcopen(source: str, name: str, entry: str = "", cycle_ms: int | None 
     instances = _add(_add(_add(root, "instances"), "configurations"), "configuration", name="Config0")
     resource = _add(instances, "resource", name="Res0")
     parts = split_parts(source)
-    _add_task(resource, entry, cycle_ms)
+    for number, (program, milliseconds) in enumerate(_tasks_of(source, entry, cycle_ms)):
+        task = _add(resource, "task", name=f"task{number}", interval=f"T#{milliseconds}ms", priority=str(number))
+        _add(task, "pouInstance", name=f"instance{number}", typeName=program)
     for part in parts:
         if part.word == "TYPE":
             _add_data_type(data_types, part)
@@ -145,10 +151,12 @@ def _add(parent: ElementTree.Element, name: str, /, **attributes: str) -> Elemen
     return ElementTree.SubElement(parent, f"{{{_TC6}}}{name}", attributes)
 
 
-def _add_task(resource: ElementTree.Element, entry: str, cycle_ms: int | None) -> None:
-    if entry:
-        task = _add(resource, "task", name="task0", interval=f"T#{cycle_ms or 100}ms", priority="0")
-        _add(task, "pouInstance", name="instance0", typeName=entry)
+def _tasks_of(source: str, entry: str, cycle_ms: int | None) -> list[tuple[str, int]]:
+    """The programs that tasks run, and the milliseconds from scan to scan: as the source says, else the entry."""
+    tasks = parse_source(source, Findings()).tasks
+    found = [(one.program.text, int(one.interval.value) if isinstance(one.interval, Literal)
+              and one.interval.type == "TIME" else cycle_ms or 100) for one in tasks]
+    return found or ([(entry, cycle_ms or 100)] if entry else [])
 
 
 def _add_data_type(data_types: ElementTree.Element, part: Part) -> None:

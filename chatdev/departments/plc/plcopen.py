@@ -42,7 +42,7 @@ def read_plcopen(root: Element) -> Container:
     for pou in root.below("pou"):
         _read_unit(_POU_WORDS.get(pou.attributes.get("pouType", ""), "FUNCTION_BLOCK"), pou, found)
     for task in root.below("task"):
-        _read_interval(task, found)
+        _read_task(task, found)
     return found
 
 
@@ -254,14 +254,14 @@ def _value(holder: Element) -> str:
     return f"({', '.join(parts)})" if kind.name == "structValue" else f"[{', '.join(parts)}]"
 
 
-def _read_interval(task: Element, found: Container) -> None:
+def _read_task(task: Element, found: Container) -> None:
     from chatdev.departments.plc.st.tokens import BadLiteral, read_time
 
+    cycle_ms = None
     try:
         type_, milliseconds = read_time(task.attributes.get("interval", ""))
+        cycle_ms = int(milliseconds) if milliseconds > 0 and type_ == "TIME" else None
     except (BadLiteral, ValueError, LookupError):
-        return
-    if milliseconds > 0 and type_ == "TIME":
-        found.cycle_ms = found.cycle_ms or int(milliseconds)
-    for one in task.below("pouInstance"):
-        found.entry = found.entry or one.attributes.get("typeName") or one.attributes.get("name", "")
+        pass
+    names = [one.attributes.get("typeName") or one.attributes.get("name", "") for one in task.below("pouInstance")]
+    found.tasks += [(name, cycle_ms) for name in names or [""]]

@@ -100,7 +100,7 @@ def run_block(block: UnitTest, number: int, project: SourceProject, dialect: Dia
     return UnitTestResult(block.name, block.file, block.piece.line, tuple(problems_of(whole, seen)))
 
 
-def run_table(file: Path, table: str, project: SourceProject, entry: str | None, cycle_ms: int,
+def run_table(file: Path, table: str, project: SourceProject, entry: str | None, cycle_ms: int | None,
               dialect: Dialect = IEC, most_turns: int = MOST_TURNS) -> UnitTestResult:
     """Run the program on a table of inputs and expected values, as `chatdev plc run` takes it."""
     try:

@@ -175,7 +175,7 @@ def test_what_is_written_has_the_same_words(tmp_path: Path, source: str, form: s
         (tmp_path / name).write_text(text, encoding="utf-8")
     project = read_project([tmp_path])
     assert units(project.text) == units(source)
-    assert (project.entry, project.cycle_ms) == ("Main", 50)
+    assert (project.entry, project.cycle_ms) == ("Main", 20 if "INTERVAL" in source else 50)
 
 
 def test_the_elements_alone_tell_the_same_program(tmp_path: Path) -> None:

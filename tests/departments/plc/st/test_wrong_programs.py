@@ -188,7 +188,7 @@ UNTRIED = {"gap-missing", "gap-body", "unverified", "no-such-entry", "too-deep",
            "broken-xml", "document-type", "large-xml", "foreign-xml", "wrong-xml-name", "no-xml-type", "not-code",
            "no-unit", "graphical", "outside-project", "outside-folder", "missing-file",
            "abstract-instance", "abstract-member", "abstract-call", "final", "no-access", "no-instance",
-           "other-result", "no-interface", "gap-unbound"}  # tested apart
+           "other-result", "gap-located", "no-interface", "gap-unbound"}  # tested apart
 
 
 def said(source: str) -> str:
