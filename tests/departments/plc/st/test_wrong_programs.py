@@ -126,7 +126,7 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
 TEXTS = {  # whole texts
     "": "1:1 empty",
     "\0\1": "1:1 binary",
-    " " * 1_000_001: "1:1 too-long",
+    " " * 4_000_001: "1:1 too-long",
     "x := 1;": "1:1 outside",
     "FUNCTION_BLOCK\nVAR x : INT; END_VAR\nx := y;\nEND_FUNCTION_BLOCK": "2:1 expected 3:6 undeclared",
     "FUNCTION_BLOCK F\nVAR\n x INT;\n INT y;\n if : INT;\n int : BOOL;\nEND_VAR\nEND_FUNCTION_BLOCK":
