@@ -23,6 +23,8 @@ class Piece:
     column: int = 1
     title: str = ""
     made: bool = False
+    jumps: tuple[tuple[int, int, int], ...] = ()
+    """Where the file's columns are others (see `Element.jumps`)."""
 
 
 @dataclass(slots=True)
@@ -48,7 +50,8 @@ class Container:
 def add_text(element: Element | None, title: str, found: Container) -> None:
     """Put an element's text behind what is there."""
     if element is not None and element.text.strip():
-        found.pieces.append(Piece(plain_lines(element.text), element.line, element.column, title))
+        found.pieces.append(Piece(plain_lines(element.text), element.line, element.column, title,
+                                  jumps=tuple(element.jumps)))
 
 
 def add_made(text: str, element: Element, found: Container) -> None:

@@ -202,7 +202,8 @@ class SourceProject:
 
 def _shift(line: int, column: int, start: int, piece: Piece) -> tuple[int, int]:
     inner = line - start
-    return piece.line + inner, column + (piece.column - 1 if inner == 0 else 0)
+    more = [more for at, behind, more in piece.jumps if at == inner and behind < column][-1:] or [0]
+    return piece.line + inner, column + more[0] + (piece.column - 1 if inner == 0 else 0)
 
 
 def check_project(project: SourceProject, entry: str | None = None, dialect: Dialect = IEC) -> dict[Path, SourceCheck]:

@@ -36,6 +36,11 @@ class Element:
     children: list[Element] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     starts: bool = False
+    jumps: list[tuple[int, int, int]] = field(default_factory=list)
+    """Where columns of the file are others than of the text, as behind `&lt;`: the text's line (from 0), its column
+    (from 0), and how many more there are from there to the line's end."""
+    reached: tuple[int, int, int] = (0, 0, 0)
+    """Line and column that the text has come to, and how many columns more the file has."""
 
     @property
     def span(self) -> Span:
@@ -129,7 +134,7 @@ class _XmlReader:
     def _open_text(self) -> None:
         element = self._open_elements[-1]
         if not element.text.strip():  # blanks before `<![CDATA[` are no text
-            element.parts, element.starts = [], True
+            element.parts, element.starts, element.jumps, element.reached = [], True, [], (0, 0, 0)
             element.line, element.column = self._place.line, self._place.column + len("<![CDATA[")
 
     def _characters(self, text: str) -> None:
@@ -138,6 +143,13 @@ class _XmlReader:
             element.starts = True
             element.line, element.column = self._place.line, self._place.column
         element.parts.append(text)
+        line, column, more = element.reached
+        found = self._place.column - column - (1 if line else element.column)
+        if found != more:
+            element.jumps.append((line, column, found))
+        lines = text.count("\n")
+        element.reached = (line + lines, len(text) - text.rfind("\n") - 1, 0) if lines else (
+            line, column + len(text), found)
 
     def _refuse(self, *_: object) -> None:
         raise WrongContainer(tell_file("document-type", self._place))
