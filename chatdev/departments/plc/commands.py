@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from chatdev.departments.plc.unit_tests import UnitTestResult
     from chatdev.sandbox.base import Sandbox
 
-DEFAULT_CYCLE_MS = 100
-"""From scan to scan of a run, where neither the command nor a task says it."""
 UNDECIDED = 7
 """Exit code of `verify` and `explain` where something is neither proved nor refuted."""
 _STATUS = {"PROVED": 0, "VIOLATED": 1, "BOUNDED": UNDECIDED, "UNKNOWN": UNDECIDED}
@@ -203,8 +201,8 @@ def run(paths: tuple[Path, ...], libraries: tuple[Path, ...], inputs: Path | Non
     project = read_files(paths, libraries)
     dialect = choose(project)
     tell_notes(project)
-    seen = _simulate(project, entry, inputs, dialect, cycle_ms=cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS,
-                     cycles=cycles, most_turns=written["most_turns"])
+    seen = _simulate(project, entry, inputs, dialect, cycle_ms=cycle_ms or project.cycle_ms, cycles=cycles,
+                     most_turns=written["most_turns"])
     if plot:
         _draw(seen, plot, picture, signals)
     if form == "json":
@@ -291,7 +289,7 @@ def test(paths: tuple[Path, ...], libraries: tuple[Path, ...], tables: tuple[Pat
     project = read_files(paths, libraries)
     dialect = choose(project)
     tell_notes(project)
-    cycle = cycle_ms or project.cycle_ms or DEFAULT_CYCLE_MS
+    cycle = cycle_ms or project.cycle_ms
     results = [run_block(block, number, project, dialect, most_turns)
                for number, block in enumerate(blocks_of(project), 1)]
     results += [run_table(file, _read_table(file), project, entry or project.entry or None, cycle, dialect, most_turns)
@@ -321,24 +319,26 @@ def _show_tests(results: Sequence[UnitTestResult]) -> None:
 @command.command("export")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE.xml|FOLDER",
-              help="A file of PLCopen XML, or a folder for TwinCAT's objects (.TcPOU, .TcDUT, .TcGVL).")
+              help="A file of PLCopen XML, or a folder for TwinCAT's objects.")
 @dialect_options
 @report_outcome
 def export(paths: tuple[Path, ...], out: Path, choose: ChooseDialect) -> int:
     """Write the program in PATH for other engineering tools. It is checked first; exits with 1 if it has errors."""
-    from chatdev.departments.plc.export import NotWritable, write_plcopen, write_twincat
+    from chatdev.departments.plc.export import write_plcopen, write_twincat
     from chatdev.departments.plc.project import check_project
+    from chatdev.departments.plc.source_parts import NotWritable
 
     project = read_files(paths)
     checks = check_project(project, project.entry or None, choose(project))
     if any(one.errors for one in checks.values()):
         _show_checks(checks, each=False)
         return 1
+    entry = next((one.entry for one in checks.values()), "")
     try:
         if out.suffix.lower() == ".xml":
-            files = {out: write_plcopen(project.text, paths[0].stem, project.cycle_ms)}
+            files = {out: write_plcopen(project.text, paths[0].stem, entry, project.cycle_ms)}
         else:
-            files = {out / name: text for name, text in write_twincat(project.text).items()}
+            files = {out / name: text for name, text in write_twincat(project.text, entry, project.cycle_ms).items()}
     except NotWritable as error:
         raise ConfigError(f"{paths[0]}: {error}") from None
     for file, text in files.items():

@@ -6,6 +6,7 @@ A name of one file is known in all. What a library has that is not there is a st
 from __future__ import annotations
 
 import os
+import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,20 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PureWindowsPath
 from typing import Literal
 
-from chatdev.departments.plc.containers import (
-    MOST_BYTES,
-    Container,
-    Element,
-    Piece,
-    WrongContainer,
-    end_of,
-    read_container,
-    read_xml,
-)
+from chatdev.departments.plc.container_pieces import Container, Piece, end_of
+from chatdev.departments.plc.containers import MOST_BYTES, read_container
 from chatdev.departments.plc.source_check import SourceCheck, check_source
 from chatdev.departments.plc.source_file import NoText, SourceText, tell_file
 from chatdev.departments.plc.st.core import IEC, Dialect, Span
 from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Fix
+from chatdev.departments.plc.xml_tree import Element, WrongContainer, read_xml
 from chatdev.errors import ConfigError
 from chatdev.plain_file import read_named
 
@@ -36,6 +30,7 @@ _PROJECT_ENDING = ".plcproj"
 _DIALECTS: dict[Literal["iec", "codesys", "twincat", "siemens"], tuple[str, ...]] = {
     "twincat": (".tcpou", ".tcdut", ".tcgvl", ".tcio"), "siemens": (".scl",), "codesys": (".exp",)}
 _COMPILED = (".tcpou", ".tcdut", ".tcgvl", ".tcio", ".tctto")
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 MOST_FILES = 20_000
 MOST_TEXT = 40_000_000
 """Characters of a program."""
@@ -61,7 +56,7 @@ class FileSpan:
 class SourceProject:
     """A program of one or more files. `notes` are what is to be said of files apart
     from their program, `unreadable` those that hold none, `graphical` the units whose body is not read, `libraries`
-    the names of libraries that the project file refers to, `cycle_ms` and `entry` what its task says."""
+    the names of libraries that the project file refers to, `cycle_ms` and `entry` what its only task says."""
 
     files: list[Path] = field(default_factory=list)
     notes: dict[Path, list[Diagnostic]] = field(default_factory=dict)
@@ -180,9 +175,20 @@ class SourceProject:
             self.own.add(file)
         self.notes.setdefault(file, []).extend(container.notes)
         self.graphical.extend(container.graphical)
-        self.cycle_ms = self.cycle_ms or container.cycle_ms
-        self.entry = self.entry or container.entry
         self._append(file, container.pieces)
+
+    def add_tasks(self) -> None:
+        """What the tasks of all files say, as a CONFIGURATION; the entry and its time where they run one program."""
+        tasks = [(file, *task) for file, one in self.containers.items() for task in one.tasks]
+        programs = [(file, name, cycle_ms) for file, name, cycle_ms in tasks if _NAME.fullmatch(name)]
+        self.cycle_ms = next((cycle_ms for _, _, cycle_ms in programs or tasks if cycle_ms), None)
+        if len(programs) == 1:
+            self.entry = programs[0][1]
+        for number, (file, name, cycle_ms) in enumerate(programs):
+            timed = f"INTERVAL := T#{cycle_ms}ms, " if cycle_ms else ""
+            text = (f"CONFIGURATION tasks\nRESOURCE plc ON plc\nTASK task{number}({timed}PRIORITY := {number});\n"
+                    f"PROGRAM run{number} WITH task{number} : {name};\nEND_RESOURCE\nEND_CONFIGURATION\n")
+            self._append(file, [Piece(text, made=True)])
 
     def _append(self, file: Path, pieces: Sequence[Piece]) -> None:
         for piece in pieces:
@@ -196,7 +202,8 @@ class SourceProject:
 
 def _shift(line: int, column: int, start: int, piece: Piece) -> tuple[int, int]:
     inner = line - start
-    return piece.line + inner, column + (piece.column - 1 if inner == 0 else 0)
+    more = [more for at, behind, more in piece.jumps if at == inner and behind < column][-1:] or [0]
+    return piece.line + inner, column + more[0] + (piece.column - 1 if inner == 0 else 0)
 
 
 def check_project(project: SourceProject, entry: str | None = None, dialect: Dialect = IEC) -> dict[Path, SourceCheck]:
@@ -225,6 +232,7 @@ def read_project(paths: Sequence[Path], libraries: Sequence[Path] = ()) -> Sourc
             if (real := str(file) if str(file) == "-" else os.path.realpath(file)) not in seen:
                 seen.add(real)
                 _read(file, project, is_own)
+    project.add_tasks()
     if not project.files:
         names = ", ".join(map(str, paths))
         raise ConfigError(f"{names}: no program; a folder is searched for files with the endings {', '.join(ENDINGS)}")

@@ -41,6 +41,8 @@ class SourceCheck:
     variables: tuple[EntryVariable, ...] = ()
     assertions: tuple[str, ...] = ()
     contents: str = ""
+    cycle_ms: int | None = None
+    """From scan to scan, where the entry's TASK says it."""
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -130,7 +132,7 @@ def _check(source: str, entry: str | None, dialect: Dialect, places: tuple[FileP
                       for one in all_variables(program, program.entry) if not one.is_hidden)
     names = tuple(one.name for one in assertions_of(program))
     return SourceCheck(program.entry.written or program.entry.name, reading.diagnostics, variables, names,
-                       reading.summary)
+                       reading.summary, program.cycle_ms)
 
 
 def _wrong_in(text: str, program: Program) -> Iterator[str]:
@@ -213,6 +215,8 @@ def prove_source(source: str, entry: str | None, properties: str, options: Proof
     unreadable = _find_unreadable(source, entry, asked, dialect)
     readable = [Property(UNREADABLE, (one.pattern, unreadable[number])) if number in unreadable else one
                 for number, one in enumerate(asked)]
+    if options.cycle_ms is None:
+        options = replace(options, cycle_ms=check.cycle_ms)
     outcomes = verify(source, entry, readable, **asdict(options), dialect=dialect)
     outcomes[:len(asked)] = (replace(outcome, asked=one) for outcome, one in zip(outcomes, asked, strict=False))
     return SourceProof(source, check, tuple(outcomes), options, dialect)

@@ -69,7 +69,7 @@ def _decode(data: bytes, encoding: str, code: str, span: Span) -> SourceText:
         raise NoText(tell_file("no-text", _START)) from None
 
 
-def tell_file(code: str, span: Span = _START, **facts: str) -> Diagnostic:
+def tell_file(code: str, span: Span = _START, **facts: object) -> Diagnostic:
     """What is to be said of a file as a whole."""
     findings = Findings()
     findings.report(code, span, None, **facts)

@@ -30,6 +30,10 @@ DEFAULT_CYCLES = 20
 """Scans of a run that nobody gives inputs or a length to."""
 
 
+DEFAULT_CYCLE_MS = 100
+"""From scan to scan, where nothing says it."""
+
+
 @dataclass(frozen=True, slots=True)
 class EndingFault:
     """The run-time fault that ended a run in a scan (counted from 1): `kind` is index, division, loop or subrange."""
@@ -67,10 +71,11 @@ class SourceRun:
 
 @isolate(SourceRefused, WrongTrace, WrongValue)
 def simulate_source(source: str, entry: str | None = None, inputs: str = "",  # noqa: PLR0913 - options of a command
-                    cycle_ms: int = 100, cycles: int | None = None, initial: Mapping[str, Any] | None = None,
+                    cycle_ms: int | None = None, cycles: int | None = None, initial: Mapping[str, Any] | None = None,
                     dialect: Dialect = IEC, most_turns: int = MOST_TURNS) -> SourceRun:
     """Run a source scan by scan. `inputs` is a CSV text as `simulation/trace.py` describes it; it is cut after `cycles`
-    scans, or the last inputs are held until then. `initial` are values to begin with, as Python has them. More than
+    scans, or the last inputs are held until then. From scan to scan pass `cycle_ms`, else what the entry's TASK says,
+    else 100 ms. `initial` are values to begin with, as Python has them. More than
     `most_turns` of a loop in a scan are a run-time fault.
 
     Raises SourceRefused for a source that has errors or is nested too deeply, WrongTrace for a table that does not fit
@@ -83,7 +88,7 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "",  # 
     if not given.rows:
         raise WrongTrace("the table has no line below its header, and so no scan; add one, or say how many cycles")
     try:
-        return _run(program, given, cycle_ms, initial, most_turns)
+        return _run(program, given, cycle_ms or program.cycle_ms or DEFAULT_CYCLE_MS, initial, most_turns)
     except TooDeep as error:
         raise SourceRefused(str(error)) from None
 

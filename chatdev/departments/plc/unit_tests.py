@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chatdev.cli.junit import JunitCase, junit_text
-from chatdev.departments.plc.containers import Piece
+from chatdev.departments.plc.container_pieces import Piece
 from chatdev.departments.plc.project import SourceProject
 from chatdev.departments.plc.simulation.trace import CYCLE, WrongTrace
 from chatdev.departments.plc.simulation.values import write_text
@@ -100,7 +100,7 @@ def run_block(block: UnitTest, number: int, project: SourceProject, dialect: Dia
     return UnitTestResult(block.name, block.file, block.piece.line, tuple(problems_of(whole, seen)))
 
 
-def run_table(file: Path, table: str, project: SourceProject, entry: str | None, cycle_ms: int,
+def run_table(file: Path, table: str, project: SourceProject, entry: str | None, cycle_ms: int | None,
               dialect: Dialect = IEC, most_turns: int = MOST_TURNS) -> UnitTestResult:
     """Run the program on a table of inputs and expected values, as `chatdev plc run` takes it."""
     try:

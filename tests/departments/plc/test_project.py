@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.departments.plc.containers import WrongContainer, read_container
+from chatdev.departments.plc.containers import read_container
 from chatdev.departments.plc.project import check_project, read_project
 from chatdev.departments.plc.source_file import NoText
 from chatdev.departments.plc.st.core import Span
+from chatdev.departments.plc.xml_tree import WrongContainer
 from chatdev.errors import ConfigError
 from tests.departments.plc.latch import plc
 
@@ -232,6 +233,12 @@ def test_plcopen_xml_is_a_program_with_its_types_and_task(tmp_path: Path) -> Non
     assert (run["milliseconds"], run["passed"]) == ([50], True)
     file.write_text(PLCOPEN.replace("mode := Busy", "mode := Lazy"), encoding="utf-8")
     assert f"{file}:23:36: error: undeclared variable 'Lazy'" in plc("check", file).output
+
+
+def test_a_place_behind_what_xml_writes_otherwise_is_that_of_the_file(tmp_path: Path) -> None:
+    file = fill(tmp_path, {"plant.xml": PLCOPEN.replace("pair.a &lt; Most", "pair.a &lt; Lost")}) / "plant.xml"
+    line = next(one for one in file.read_text(encoding="utf-8").splitlines() if "Lost" in one)
+    assert f":{line.index('Lost') + 1}: error: undeclared variable 'Lost' [body, line 2]" in plc("check", file).output
 
 
 def test_a_codesys_export_is_read_without_what_is_no_program(tmp_path: Path) -> None:

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.plc import agreement, conformance, loops, mutation, public_loops, references, standard
+from benchmarks.plc import (
+    agreement,
+    conformance,
+    containers,
+    libraries,
+    loops,
+    mutation,
+    public_loops,
+    references,
+    standard,
+)
 from benchmarks.plc.constructs import constructs
 from benchmarks.plc.corpus import Subject, read_references, reference_of
 from benchmarks.plc.mutants import write_mutants
@@ -183,3 +193,18 @@ def test_all_references_are_there() -> None:
     tasks = read_references()
     assert (len(tasks), sum(len(reference_of(task).asked) for task in tasks),
             sum(len(task["test_cases"]) for task in tasks)) == (14, 73, 85)
+
+
+def test_mutants_in_containers_have_the_verdicts_of_the_plain_text(tmp_path: Path) -> None:
+    rows = containers.compare("example", Subject("latch", LATCH, [SAFE, WRONG]))
+    assert {row["form"] for row in rows} == {*containers.FORMS}
+    assert all(row["same"] for row in rows)
+    assert all(row["line"] and row["column"] for row in rows if row["what"] == "misspelling")
+    told = containers.told({"rows": rows, "date": "today", "machine": "this"})
+    assert "| TwinCAT project | 4 |" in told
+
+
+@pytest.mark.parametrize("form", libraries.FORMS)
+def test_libraries_of_all_forms_are_read(tmp_path: Path, form: str) -> None:
+    libraries.write_library(form, 20, tmp_path)
+    assert libraries.measure(tmp_path)["seconds"] < 5

@@ -14,6 +14,7 @@ from chatdev.departments.plc.st.core import (
     Convert,
     Expression,
     Operation,
+    Record,
     Scalar,
     Type,
     Unknown,
@@ -42,7 +43,7 @@ from chatdev.departments.plc.st.functions import (
     range_of,
     unite,
 )
-from chatdev.departments.plc.st.scope import OPEN_DIALECTS, Reject, Scope
+from chatdev.departments.plc.st.scope import DISPATCH, OPEN_DIALECTS, Reject, Scope
 
 _FOLDS: dict[str, Callable[[Any, Any], Value]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -53,6 +54,8 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
     error reported, if it is none."""
     source = expression.type
     if is_opaque(source) or is_opaque(target):
+        if _is_interface(target):
+            _check_interface(expression, target, scope, what)
         return _pass_unknown(expression, target, scope)
     if not isinstance(source, Scalar) or not isinstance(target, Scalar):
         if source == target:
@@ -102,6 +105,24 @@ def _pass_unknown(expression: Expression, target: Type, scope: Scope) -> Express
     if isinstance(expression, Unknown):
         return replace(expression, type=target)
     return Unknown(f"the value of {describe_type(expression.type)}", target, expression.span)
+
+
+def _is_interface(type_: Type) -> bool:
+    return isinstance(type_, Scalar) and type_.names == (DISPATCH,)
+
+
+def _check_interface(expression: Expression, target: Type, scope: Scope, what: str) -> None:
+    """Whether a value can stand for an interface: a block that implements it, an interface that extends it, or 0, which
+    is none. Raises Reject."""
+    source, wanted = expression.type, describe_type(target)
+    found = source.name if isinstance(source, Record) and source.block else describe_type(source)
+    if (isinstance(source, Record) and source.block) or _is_interface(source):
+        if verb := scope.world.find_misfit(found, wanted):
+            raise scope.reject("no-interface", expression.span, found=found, interface=wanted, verb=verb, what=what)
+    elif not is_opaque(source) and not (isinstance(expression, Constant) and is_loose(source)
+                                        and expression.value == 0):
+        raise scope.reject("type-mismatch", expression.span, found=found, what=what, wanted=wanted, conversion="",
+                           constant="")
 
 
 def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expression, Expression, Scalar] | None:

@@ -39,7 +39,16 @@ from chatdev.departments.plc.st.elaborate_place import (
     why_unknown,
 )
 from chatdev.departments.plc.st.functions import BOOL, FUNCTIONS, OPERATORS, UNKNOWN_TYPE, describe_type, fit, is_opaque
-from chatdev.departments.plc.st.scope import ANYTHING, BASE, OPEN_DIALECTS, UNBOUND, Scope, Signature, is_bound
+from chatdev.departments.plc.st.scope import (
+    ANYTHING,
+    BASE,
+    DISPATCH,
+    OPEN_DIALECTS,
+    UNBOUND,
+    Scope,
+    Signature,
+    is_bound,
+)
 from chatdev.departments.plc.st.syntax import (
     Argument,
     Assignment,
@@ -133,7 +142,7 @@ def _call_place(node: Invocation, scope: Scope, elaborate: Elaborate) -> Express
     if not isinstance(place, Unknown) and not is_opaque(place.type):
         raise scope.reject("no-function", callee.span, name="this")
     why = place.why if isinstance(place, Unknown) else why_unknown(place.type)
-    if why == "dynamic dispatch":
+    if why == DISPATCH:
         scope.report("gap-dispatch", node.span)
     scope.before += _lose(why, node, scope, elaborate)
     return Unknown(why, UNKNOWN_TYPE, node.span)
@@ -464,9 +473,10 @@ def _invoke(instance: Place, signature: Signature, node: Invocation, scope: Scop
     callee = f"{name} ({signature.written})"
     given = _match(node, signature.of_section("input", "in_out"), False, callee, scope)
     taken = _match(node, signature.of_section("output"), True, callee, scope)
-    inputs = tuple((one.name, coerce(elaborate(given[one.name].value, scope), one.type, scope,
-                                     f"the input '{one.written}' of {signature.written}"))
-                   for one in signature.of_section("input") if one.name in given and not is_opaque(one.type))
+    values = [(one.name, coerce(elaborate(given[one.name].value, scope), one.type, scope,
+                                f"the input '{one.written}' of {signature.written}"))
+              for one in signature.of_section("input") if one.name in given]
+    inputs = tuple((name, value) for name, value in values if not is_opaque(value.type))
     outputs: list[tuple[Place, str]] = []
     behind: list[Statement] = []
     for one in signature.of_section("output"):

@@ -11,6 +11,7 @@ from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
 from chatdev.departments.plc.st.elaborate_type import Types
 from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units, names_of_others
+from chatdev.departments.plc.st.located import forget_shared
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import SourceFile, Task
@@ -33,7 +34,7 @@ def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[s
     units.read_all()
     known = [unit.name.key for unit in source.units]
     _report_circles({key: units.calls[key] for key in (*known, *units.calls) if key in units.calls}, world)
-    world.cycle_ms = _read_interval(source.tasks, world)
+    _read_tasks(source.tasks, entry, world)
     return world
 
 
@@ -53,18 +54,23 @@ def _likely_entry(source: SourceFile, entry: str | None) -> str:
     return (free or programs)[-1].name.key if programs else ""
 
 
-def _read_interval(tasks: Sequence[Task], world: World) -> int | None:
-    """The milliseconds from scan to scan of the first task."""
-    if len(tasks) > 1:
-        world.findings.report("gap-tasks", tasks[1].program.span, name=tasks[0].program.text)
-    if not tasks or tasks[0].interval is None:
-        return None
+def _read_tasks(tasks: Sequence[Task], entry: str | None, world: World) -> None:
+    """The milliseconds from scan to scan of the task that runs the entry, and what other tasks run. An entry that is
+    asked for is run by itself."""
+    own = next((one for one in tasks if one.program.key == world.entry), None)
+    others = [one for one in tasks if one is not own]
+    if others and own is not None:
+        world.findings.report("gap-tasks", others[0].program.span, name=own.program.text, alone=entry is not None)
+    if entry is None:
+        world.other_programs = frozenset(one.program.key for one in others)
+    if own is None or own.interval is None:
+        return
     try:
-        found = elaborate_constant(tasks[0].interval, Scope(world, {}), "the INTERVAL of a TASK")
+        found = elaborate_constant(own.interval, Scope(world, {}), "the INTERVAL of a TASK")
     except (Reject, UnknownValue):
-        return None
-    is_time = isinstance(found.type, Scalar) and found.type.name == "TIME"
-    return max(found.value, 1) if is_time else None
+        return
+    if isinstance(found.type, Scalar) and found.type.name == "TIME":
+        world.cycle_ms = max(found.value, 1)
 
 
 def make_program(world: World, entry: str | None, source: str, needs_entry: bool) -> Program | None:
@@ -78,7 +84,8 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
     globals_ = tuple(world.globals.values())
     variables = tuple(one for one in chosen.variables if one.name not in world.globals or one.section != "in_out")
     is_used = any(chosen.name in _blocks_in(one) for one in globals_)  # then the block and what is run are two routines
-    chosen = replace(chosen, variables=variables + globals_, name=f"{chosen.name}@run" if is_used else chosen.name)
+    name = f"{chosen.name}@run" if is_used else chosen.name
+    chosen = forget_shared(replace(chosen, variables=variables + globals_, name=name), world)
     program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms)
     return run_clocks(program, world.standard)
 

@@ -120,11 +120,10 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
             raise scope.reject("no-condition", step.target.span, what=f"the variable before {step.sign}",
                                found=describe_type(target.type))
         return [Branch(condition, (Assign(target, Constant(step.sign == "S=", BOOL), step.span),), span=step.span)]
-    if is_opaque(target.type):
-        elaborate(step.value, scope)
-        return []
     name = step.target.text if isinstance(step.target, Name | Member) else "the element"
     value = elaborate_as(step.value, target.type, scope, f"a value for '{name}'")
+    if is_opaque(target.type):
+        return []
     return [Assign(target, value, step.span)]
 
 

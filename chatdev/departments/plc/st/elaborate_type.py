@@ -36,7 +36,7 @@ from chatdev.departments.plc.st.functions import (
     range_of,
     round_real,
 )
-from chatdev.departments.plc.st.scope import OPEN, OPEN_DIALECTS, Reject, Scope, UnknownValue, World
+from chatdev.departments.plc.st.scope import DISPATCH, OPEN, OPEN_DIALECTS, Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,
@@ -170,7 +170,7 @@ class Types:
             found = record, initial_value(record)
         elif key in self._interfaces:
             scope.report("gap-dispatch", node.name.span)
-            found = opaque_type(node.name.text, "dynamic dispatch"), 0
+            found = opaque_type(node.name.text, DISPATCH), 0
         if found is None and key in UNSUPPORTED:
             scope.report("gap-type", node.name.span, name=node.name.text.upper())
             found = opaque_type(node.name.text.upper(), f"the type {node.name.text.upper()}"), 0
@@ -290,6 +290,8 @@ def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Sc
     """The value that is written; parts that are not have their value of `default`. Raises Reject, with the error
     reported, if it is none of the type, and UnknownValue where it is not there."""
     if is_opaque(type_):
+        if isinstance(initials.value, Name) and scope.find(initials.value.key) is not None:
+            coerce(elaborate(initials.value, scope), type_, scope, "the initial value")
         return 0
     if isinstance(type_, Array) and initials.parts:
         return _fill_array(_expand(initials, type_, scope), type_, default, initials, scope)

@@ -26,14 +26,17 @@ from chatdev.departments.plc.st.core import (
     initial_value,
     make_record,
 )
-from chatdev.departments.plc.st.diagnostics import Fix
+from chatdev.departments.plc.st.diagnostics import Fix, find_nearest
+from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
-from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely, scalar_of
+from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
+from chatdev.departments.plc.st.located import as_inputs, forget_inputs
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
 from chatdev.departments.plc.st.references import Referent, find_bound, find_names, find_referents
 from chatdev.departments.plc.st.scope import (
+    DISPATCH,
     MOST_ELEMENTS,
     OPEN_DIALECTS,
     OWN_PROGRAM,
@@ -84,6 +87,7 @@ class Units:
                                       line=self._units[unit.name.key].span.line if unit.name.key in self._units else 0)
             else:
                 self._units[unit.name.key] = unit
+        self._heritage = Heritage(world, self._units)
         for name, routine in world.standard.items():
             if routine.kind == "block" and name not in self._units:
                 world.signatures[name] = Signature(name, routine.written, "block", routine.variables,
@@ -92,7 +96,6 @@ class Units:
         world.member_names = {one.name.key for one in members}
         world.properties = {one.name.key for one in members if one.kind in ("get", "set")}
         world.prepare, world.find_member, world.specialise = self.prepare, self.find_member, self.specialise
-        world.find_access = self.find_access
 
     def block_names(self) -> list[str]:
         """The function blocks that there are, as they are written."""
@@ -124,7 +127,8 @@ class Units:
     def declare_globals(self, declarations: Sequence[Declaration]) -> None:
         """Global variables and constants."""
         scope = Scope(self._world, {}, broken=self._world.broken)
-        for variable in self._declare_variables(declarations, scope, self._world.lost, self._world.globals, ""):
+        located = as_inputs(declarations)
+        for variable in self._declare_variables(located, scope, self._world.lost, self._world.globals, ""):
             self._world.globals[variable.name] = variable
 
     def declare_programs(self, entry: str) -> None:
@@ -198,13 +202,14 @@ class Units:
         unit = body.unit
         if "abstract" in unit.words and unit.kind in ("method", "get", "set"):
             scope.report("gap-dispatch", unit.name.span)
-            return (Forget("dynamic dispatch", unit.span),)
+            return (Forget(DISPATCH, unit.span),)
         if not body.owner and unit.name.key in {one.lower() for one in self._world.dialect.stubs}:
             return _lose_all(unit, signature, scope)
-        jump = _find_jump(unit.body)
-        if jump is not None:
-            return (Forget(jump.what, jump.span),)
-        return self._watch_edges(unit, scope) + elaborate_statements(unit.body, scope)
+        if jumps := list(_find_jumps(unit.body)):
+            _check_jumps(jumps, scope)
+            return (Forget(jumps[0].what, jumps[0].span),)
+        located = () if body.owner else forget_inputs(unit, scope)
+        return (*located, *self._watch_edges(unit, scope), *elaborate_statements(unit.body, scope))
 
     def _add_routine(self, key: str, signature: Signature, body: tuple[Statement, ...],
                      more: tuple[Variable, ...]) -> None:
@@ -245,37 +250,13 @@ class Units:
         """The routine that is a member of a block, its own or one of those that it extends; "" if there is none. Behind
         an `@` stands the one with which the search begins, as SUPER^ wants. Of kind "body" is the body of that one."""
         context, _, start = owner.partition("@")
-        for definer in self._chain(start or context):
+        for definer in self._heritage.chain(start or context):
             if kind == "body":
                 return self._declare_member(context, definer, definer, kind)
             for unit in definer.members:
                 if unit.name.key == name and unit.kind == kind:
                     return self._declare_member(context, definer, unit, kind)
         return ""
-
-    def find_access(self, key: str, routine: str) -> str:
-        """Why the body of `routine` may not call this member: its word PRIVATE or PROTECTED, else "". With no routine
-        whether the member is ABSTRACT, and has no body."""
-        definer, kind, name = key.split(".")[1:4]
-        words = next((one.words for one in self._units[definer].members if (one.kind, one.name.key) == (kind, name)),
-                     frozenset[str]())
-        if not routine:
-            return "ABSTRACT" if "abstract" in words else ""
-        here = routine.split(".")[1] if "." in routine else routine
-        line = {one.name.key for one in self._chain(here)}
-        is_own = here == definer or here in {one.name.key for one in self._chain(definer)}
-        if "private" in words and not is_own:
-            return "PRIVATE"
-        return "PROTECTED" if "protected" in words and not is_own and definer not in line else ""
-
-    def _chain(self, key: str) -> Iterator[Unit]:
-        """A block and those that it extends."""
-        seen: set[str] = set()
-        while key in self._units and key not in seen:
-            seen.add(key)
-            yield self._units[key]
-            base = self._units[key].base
-            key = base.key if base else ""
 
     def _declare_member(self, context: str, definer: Unit, unit: Unit, kind: str) -> str:
         key = f"{context}.{definer.name.key}.{kind}.{unit.name.key}"
@@ -359,7 +340,8 @@ class Units:
                           bound=self._find_bound(unit))
             result = self._declare_result(unit, scope, variables, lost) if unit.kind == "function" else None
             variables |= {one.name: one for one in self._inherit(unit, scope, lost)}
-            for variable in self._declare_variables(unit.declarations, scope, lost, variables, unit.kind):
+            own_ = as_inputs(unit.declarations) if key == self._world.entry else unit.declarations
+            for variable in self._declare_variables(own_, scope, lost, variables, unit.kind):
                 variables[variable.name] = variable
             self._bind_references(key, scope.bound, variables)
             self._declare_kept(unit, scope, lost, variables)
@@ -375,8 +357,7 @@ class Units:
         self._order.append(unit)
         self._bodies[key] = _Body(unit)
         if kind == "block":
-            self._check_interfaces(unit)
-            self._check_overrides(unit)
+            self._heritage.check(unit)
         return signature
 
     def _find_referents(self, unit: Unit) -> Mapping[str, Referent]:
@@ -414,7 +395,7 @@ class Units:
         """The blocks that extend each, also by way of others."""
         found: dict[str, list[Unit]] = {}
         for unit in self._units.values():
-            for definer in islice(self._chain(unit.name.key), 1, None) if unit.base else ():
+            for definer in islice(self._heritage.chain(unit.name.key), 1, None) if unit.base else ():
                 found.setdefault(definer.name.key, []).append(unit)
         return found
 
@@ -424,7 +405,7 @@ class Units:
             return ()
         base = self._units.get(unit.base.key)
         if base is None or base.kind != "block":
-            self._miss_base(unit.base, "a function block")
+            self._heritage.miss(unit.base, "a function block")
             self._world.partial.add(unit.name.key)
             return ()
         if unit.base.key in self.open:
@@ -450,53 +431,6 @@ class Units:
                 if record is not None:
                     key = f"{name.key}__edge"  # type: ignore[attr-defined]
                     variables[key] = Variable(key, record, initial_value(record), "local")
-
-    def _check_interfaces(self, unit: Unit) -> None:
-        """Whether a block that is no ABSTRACT one has the methods of the interfaces that it implements."""
-        chain = list(self._chain(unit.name.key))
-        have = {one.name.key for definer in chain for one in definer.members}
-        is_whole = chain[-1].base is None and "abstract" not in unit.words
-        for name in unit.interfaces:
-            interface = self._units.get(name.key)
-            if interface is None or interface.kind != "interface":
-                self._miss_base(name, "an interface")
-                continue
-            for member in interface.members:
-                if member.name.key not in have and is_whole:
-                    self._world.findings.report("no-method", name.span, name=member.name.text, interface=name.text,
-                                                block=unit.name.text)
-
-    def _check_overrides(self, unit: Unit) -> None:
-        """Whether a block that is no ABSTRACT one has a body for each member, and nothing overrides what is FINAL."""
-        findings = self._world.findings
-        chain = list(self._chain(unit.name.key))
-        if unit.base is not None and len(chain) > 1 and "final" in chain[1].words:
-            findings.report("final", unit.base.span, name=chain[1].name.text, does="extend")
-        nearest: dict[tuple[str, str], Unit] = {}
-        for definer in chain:
-            for one in definer.members:
-                over = nearest.setdefault((one.kind, one.name.key), one)
-                if over in unit.members and over is not one:
-                    self._check_override(over, one, f"{definer.name.text}.{one.name.text}")
-        for one in nearest.values() if "abstract" not in unit.words else ():
-            if "abstract" in one.words:
-                findings.report("abstract-member", unit.name.span, name=one.name.text, block=unit.name.text)
-
-    def _check_override(self, over: Unit, one: Unit, name: str) -> None:
-        findings = self._world.findings
-        if "final" in one.words:
-            findings.report("final", over.name.span, name=name, does="override")
-        results = [scalar_of(unit.result) for unit in (over, one)]
-        if None not in results and results[0] != results[1]:
-            findings.report("other-result", over.name.span, name=name, own=results[0], other=results[1])
-
-    def _miss_base(self, name: Name, what: str) -> None:
-        """Report what a block extends or implements and is not there."""
-        scope = Scope(self._world, {})
-        if self._world.dialect.allows_missing:
-            scope.miss(name.text, name.span)
-        elif name.key not in self._world.lost:
-            scope.report("no-base", name.span, name=name.text, what=what)
 
     def _is_large(self, variables: Sequence[Variable], unit: Unit) -> bool:
         """Whether the variables hold too much together, which is then reported."""
@@ -617,17 +551,25 @@ def _sort_by_calls(units: Sequence[Unit], known: Mapping[str, Unit]) -> Iterator
             yield unit
 
 
-def _find_jump(steps: Sequence[Step]) -> Foreign | None:
-    """The first jump to a label among statements; what runs is not known where there is one."""
+def _find_jumps(steps: Sequence[Step]) -> Iterator[Foreign]:
+    """The jumps and labels among statements; what runs is not known where there is one."""
     for step in steps:
-        if isinstance(step, Foreign) and "jump" in step.what:
-            return step
-        inner = [*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
-                 getattr(step, "body", ())]
-        for part in inner:
-            if (found := _find_jump(part)) is not None:
-                return found
-    return None
+        if isinstance(step, Foreign) and (step.jumps_to or step.label):
+            yield step
+        for part in (*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
+                     getattr(step, "body", ())):
+            yield from _find_jumps(part)
+
+
+def _check_jumps(jumps: Sequence[Foreign], scope: Scope) -> None:
+    """Whether each jump has its label, and each label a name of its own."""
+    labels: dict[str, Foreign] = {}
+    for one in jumps:
+        if one.label and (first := labels.setdefault(one.label, one)) is not one:
+            scope.report("declared-twice", one.span, name=one.label, what="label", line=first.span.line)
+    for one in jumps:
+        if one.jumps_to and one.jumps_to not in labels:
+            scope.report("no-label", one.span, name=one.jumps_to, near=find_nearest(one.jumps_to, list(labels)))
 
 
 def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:

@@ -123,8 +123,7 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
     names.append(_parse_new_name(cursor))
     while cursor.accept(","):
         names.append(_parse_new_name(cursor))
-    if cursor.accept("AT"):
-        cursor.take()
+    address = cursor.take().text.upper() if cursor.accept("AT") else ""
     if section == "constant" and cursor.token.key == ":=" and cursor.previous.kind == "name":
         return _parse_constant(cursor, names)
     if cursor.token.key == ":=" or not cursor.accept(":"):
@@ -135,7 +134,8 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
     edge = cursor.take().key.replace("edge", "trig") if cursor.token.key in ("r_edge", "f_edge") else ""
     if not (isinstance(type_, StructOf) and cursor.token.key != ";"):
         cursor.finish_statement("a declaration")
-    return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span), edge)
+    return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span), edge,
+                       address=address)
 
 
 def _parse_constant(cursor: Cursor, names: list[Name]) -> Declaration:

@@ -102,10 +102,10 @@ def _parse_statement(cursor: Cursor) -> Step | None:
         return Foreign("code of another language", token.span)
     if token.key == "jmp" and cursor.ahead().kind == "name":
         cursor.take()
-        cursor.take()
+        target = cursor.take()
         cursor.finish_statement("a jump")
         cursor.findings.report("gap-jump", token.span)
-        return Foreign("a jump to a label", token.span)
+        return Foreign("a jump to a label", target.span, jumps_to=target.key)
     if token.kind == "address":
         return _parse_simple(cursor)
     if token.kind == "keyword" and cursor.ahead().key == ":=":
@@ -173,7 +173,7 @@ def _parse_label(cursor: Cursor, target: Node) -> Step:
         raise cursor.stop("colon-assigns")
     cursor.take()
     cursor.findings.report("gap-jump", target.span)
-    return Foreign("a jump to a label", target.span)
+    return Foreign("a jump to a label", target.span, label=target.key)
 
 
 _SIGNS: dict[str, OneOf["S=", "R=", "REF="]] = {"S=": "S=", "R=": "R=", "REF=": "REF="}

@@ -133,11 +133,12 @@ class _Reader:
     def _read_members(self) -> None:
         """Methods and actions that stand behind the unit that they belong to."""
         members = _parse_member(self.cursor)
-        owner = next((one for one in reversed(self.units) if self._owner in ("", one.name.key)), None)
-        if owner is None:
-            self.cursor.findings.report("no-owner", members[0].span if members else self.cursor.token.span)
-            return
-        self.units[self.units.index(owner)] = replace(owner, members=owner.members + tuple(members))
+        for number in range(len(self.units) - 1, -1, -1):
+            owner = self.units[number]
+            if self._owner in ("", owner.name.key):
+                self.units[number] = replace(owner, members=owner.members + tuple(members))
+                return
+        self.cursor.findings.report("no-owner", members[0].span if members else self.cursor.token.span)
 
     def _read_data(self) -> None:
         """A DATA_BLOCK: a global variable, of a structure or of a function block, and what it begins with."""

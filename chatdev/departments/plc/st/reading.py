@@ -30,7 +30,7 @@ from chatdev.departments.plc.st.parse_unit import parse_source
 from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, World
 from chatdev.departments.plc.st.tokens import Cursor, SyntaxStop, Token, split_tokens
 
-MOST_CHARACTERS = 1_000_000
+MOST_CHARACTERS = 4_000_000
 """Of one file."""
 _START = Span(1, 1, 1, 1)
 

@@ -39,9 +39,10 @@ MOST_ELEMENTS = 100_000
 
 OWN_PROGRAM = "the program that is run, by its name"
 BASE = "a block that is extended and is not there"
+DISPATCH = "dynamic dispatch"
 UNBOUND = "an in-out outside of the call of its block"
 NO_REFERENT = "a reference or pointer that stands for nothing"
-ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM, BASE, UNBOUND, NO_REFERENT))
+ANYTHING = frozenset(("pointers", "references", DISPATCH, OWN_PROGRAM, BASE, UNBOUND, NO_REFERENT))
 """Why it is not known where something is written."""
 OPEN_DIALECTS = ("codesys", "twincat")
 """Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""
@@ -116,6 +117,9 @@ class World:
     """Why a member may not be called in a routine, in a word; "" if it may."""
     find_member: Callable[[str, str, str], str] = lambda _owner, _name, _kind: ""
     """The routine that is a member of a block, found by its name and kind; "" if there is none."""
+    find_misfit: Callable[[str, str], str] = lambda _name, _interface: ""
+    """What a block or an interface fails to do, in a word, to stand for this interface; "" if it can stand for it, or
+    if that is not known, as something is not there."""
     lost: set[str] = field(default_factory=set)
     partial: set[str] = field(default_factory=set)
     """The blocks that extend one which is not there: they may have more members."""
@@ -127,6 +131,8 @@ class World:
     cycle_ms: int | None = None
     entry: str = ""
     """The program that will be run, or nothing where there is none."""
+    other_programs: frozenset[str] = frozenset()
+    """The programs that tasks run beside it."""
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
     parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
     numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)

@@ -209,10 +209,12 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Something that is not run here: code of another language, a jump to a label."""
+    """Something that is not run here: code of another language, a jump to a label, or a label."""
 
     what: str
     span: Span
+    jumps_to: str = ""
+    label: str = ""
 
 
 Step: TypeAlias = "Assignment | CallStatement | Alone | If | Case | For | While | Leave | Assertion | Foreign"
@@ -302,6 +304,8 @@ class Declaration:
     """`r_trig` or `f_trig` of an input that is told its edges (R_EDGE, F_EDGE)."""
     is_kept: bool = False
     """Whether a method's variable lasts as long as the instance (VAR_INST)."""
+    address: str = ""
+    """Where it lies in the controller's memory (`%IX0.0`), if that is said."""
 
 
 UnitKind: TypeAlias = OneOf["function", "block", "program", "interface", "method", "action", "get", "set"]
@@ -330,7 +334,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A program that a RESOURCE runs, and how often, where that is said."""
+    """A program that a RESOURCE runs, by its type, and how often, where that is said."""
 
     program: Name
     interval: Node | None

@@ -154,7 +154,10 @@ def read_inputs(text: str, name: str, model: Diagram) -> dict[str, InputTable]:
 def _read_rows(text: str, name: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """The head, and the rows with the numbers of their lines."""
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")))
-    (_, head), *rows = [(number, row) for number, row in enumerate(lines, 1) if row] or [(1, [""])]
+    try:
+        (_, head), *rows = [(number, row) for number, row in enumerate(lines, 1) if row] or [(1, [""])]
+    except csv.Error as error:
+        raise ConfigError(f"{name}:{lines.line_num}: no table of inputs: {error}") from None
     head = [column.strip() for column in head]
     if head[0].lower() != "time" or not rows:
         raise ConfigError(f"{name}: no table of inputs; its first column is `time`, and the others are named by In1 "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatdev.departments.plc.st.core import Dialect
-from chatdev.departments.plc.st.reading import read_program
+from chatdev.departments.plc.st.reading import Reading, read_program
 
 RIGHT = """INTERFACE IPump
 METHOD Start : BOOL
@@ -128,6 +128,27 @@ WRONG: dict[str, tuple[str, str] | tuple[tuple[str, str], ...]] = {
                   "METHOD PUBLIC Reset\nrunning := FALSE;"),
     "private again": ("pump.Open()", "pump.Secret()"),
 }
+STRANGERS = """INTERFACE IOther
+END_INTERFACE
+INTERFACE IMore EXTENDS IPump
+END_INTERFACE
+FUNCTION_BLOCK Plain
+VAR x : INT; END_VAR
+END_FUNCTION_BLOCK
+FUNCTION_BLOCK Heir EXTENDS Pump
+END_FUNCTION_BLOCK
+FUNCTION_BLOCK Taker
+VAR_INPUT one : IPump; END_VAR
+METHOD Take : BOOL
+VAR_INPUT one : IPump; END_VAR
+Take := TRUE;
+END_METHOD
+END_FUNCTION_BLOCK
+FUNCTION Look : INT
+VAR_INPUT one : IPump; END_VAR
+Look := 1;
+END_FUNCTION
+"""
 DIALECTS = ("iec", "codesys", "twincat", "siemens")
 
 
@@ -171,3 +192,37 @@ TWINS = {
 def test_what_is_like_it_and_right_is_read(name: str) -> None:
     source = RIGHT.replace(*TWINS[name], 1)
     assert [one.message for one in read_program(source).diagnostics if one.severity == "error"] == []
+
+
+@pytest.mark.parametrize(("statement", "column"), [
+    ("any := plain;", 8), ("any := other;", 8), ("more := any;", 9), ("any := t;", 8),
+    ("any := 1;", 8), ("any := n;", 8), ("any := a;", 8), ("taker(one := plain);", 14),
+    ("taker(one := nothing);", 14), ("ok := taker.Take(one := plain);", 25), ("n := Look(plain);", 11),
+    ("n := Look(one := other);", 18)])
+def test_what_does_not_implement_an_interface_cannot_stand_for_it(statement: str, column: int) -> None:
+    line = strangers(statement).splitlines().index(statement) + 1
+    assert [(one.span.line, one.span.column) for one in read_strangers(statement).diagnostics
+            if one.severity == "error"] == [(line, column)]
+
+
+@pytest.mark.parametrize("statement", [
+    "any := pump;", "any := heir;", "any := more;", "any := any;", "any := 0;", "taker(one := pump);",
+    "n := Look(more);", "ok := taker.Take(one := heir);", "IF any = 0 THEN any := pump; END_IF"])
+def test_what_implements_an_interface_stands_for_it(statement: str) -> None:
+    assert [one.message for one in read_strangers(statement).diagnostics if one.severity == "error"] == []
+
+
+def strangers(statement: str) -> str:
+    own = "plain : Plain; other : IOther; more : IMore; taker : Taker; heir : Heir; "
+    return STRANGERS + RIGHT.replace("VAR pump : Pump;", f"VAR {own}pump : Pump;").replace("any := pump;", statement)
+
+
+def read_strangers(statement: str) -> Reading:
+    return read_program(strangers(statement), dialect=Dialect("twincat"))
+
+
+def test_an_interface_asks_for_what_it_extends_too() -> None:
+    source = ("INTERFACE IA\nMETHOD A : BOOL\nEND_METHOD\nEND_INTERFACE\nINTERFACE IB EXTENDS IA\nEND_INTERFACE\n"
+              "FUNCTION_BLOCK F IMPLEMENTS IB\nEND_FUNCTION_BLOCK\n")
+    assert [one.message for one in read_program(source).diagnostics if one.severity == "error"] == [
+        "F has no 'A', which the interface IB asks for"]

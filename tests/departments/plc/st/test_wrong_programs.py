@@ -95,6 +95,8 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
     "o := SIZEOF(t);": "6:6 gap-size",
     "q := ADR(o) = ADR(o);": "6:6 gap-pointer",
     "JMP there; there: o := 1;": "6:1 gap-jump",
+    "JMP there; o := 1;": "6:1 gap-jump 6:5 no-label",
+    "JMP a1; a1: o := 1; a1: o := 2;": "6:1 gap-jump 6:21 declared-twice",
     "LIMIT(0, n, 5);": "6:1 unused-result",
     "ABS(n).x := 5;": "6:1 result-parts",
     "arr[5] := 1;": "6:5 index-range",
@@ -124,7 +126,7 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
 TEXTS = {  # whole texts
     "": "1:1 empty",
     "\0\1": "1:1 binary",
-    " " * 1_000_001: "1:1 too-long",
+    " " * 4_000_001: "1:1 too-long",
     "x := 1;": "1:1 outside",
     "FUNCTION_BLOCK\nVAR x : INT; END_VAR\nx := y;\nEND_FUNCTION_BLOCK": "2:1 expected 3:6 undeclared",
     "FUNCTION_BLOCK F\nVAR\n x INT;\n INT y;\n if : INT;\n int : BOOL;\nEND_VAR\nEND_FUNCTION_BLOCK":
@@ -186,7 +188,8 @@ UNTRIED = {"gap-missing", "gap-body", "unverified", "no-such-entry", "too-deep",
            "broken-xml", "document-type", "large-xml", "foreign-xml", "wrong-xml-name", "no-xml-type", "not-code",
            "no-unit", "graphical", "outside-project", "outside-folder", "missing-file",
            "abstract-instance", "abstract-member", "abstract-call", "final", "no-access", "no-instance",
-           "other-result", "gap-unbound", "gap-begins", "gap-signs", "wide-enumeration"}  # tested apart
+           "other-result", "gap-unbound", "gap-begins", "gap-signs", "wide-enumeration", "gap-located",
+           "no-interface"}  # tested apart
 
 
 def said(source: str) -> str:
