@@ -54,7 +54,11 @@ REPOSITORIES = (
     Repository("wonka929/OSCAT_OpenPLC", "7805d6df1fba4b0de666a1a720b51971c7af8afa", "read", ("singly",), "iec"),
     Repository("cangkui/AutoPLC", "99d594d46a809d165b5235b4c2f57d7ecfa86225", "looked at", ("singly",), "codesys",
                (".st", ".scl")),
-    Repository("TcOpenGroup/TcOpen", "0d4d935a96450a3c2a025133d2417154b441339f", "unseen", ("projects",), "twincat"),
+    Repository("TcOpenGroup/TcOpen", "0d4d935a96450a3c2a025133d2417154b441339f", "looked at", ("projects",), "twincat"),
+    Repository("fisothemes/FisoThemes-Controller-Toolbox-Library-for-TwinCAT",
+               "1ff02710f784887dcf1db1d203d9abb06030a05c", "looked at", ("projects",), "twincat"),
+    Repository("trofimich/TwinCAT.OpenFramework", "62cb3d27e8a539943719fc385c119ec0c5b9816e", "unseen",
+               ("projects",), "twincat"),
     Repository("klauer/blark", "1922eed94885f41fcc2974981e1041196f7f99f6", "unseen", ("singly",), "twincat",
                (".st", ".TcPOU", ".TcDUT", ".TcGVL")),
 )
