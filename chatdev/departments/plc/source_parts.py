@@ -150,7 +150,9 @@ def _routine_of(text: _Text, at: int, end: int, begin: int) -> Part:
     head = number = _head_end(text, at, end)
     here = text.end(head - 1)
     members, bodies = list[Part](), list[str]()
-    declared = text.source[begin:here]
+    written = text.tokens[at].text
+    word = written if written.upper() == text.keys[at] else text.keys[at]  # FUNCTIONBLOCK, as CODESYS 2.3 writes it
+    declared = f"{text.source[begin:text.start(at)]}{word}{text.source[text.end(at):here]}"
     if text.keys[at] in ACCESSORS:  # whose word other tools do not write
         declared = f"{text.source[begin:text.start(at)].strip()}\n{text.source[text.end(at):here].strip()}"
     while number < end:
