@@ -99,9 +99,9 @@ class _CRoutine:
         type_ = target.place.type
         assert isinstance(type_, core.Scalar)
         place = self._expressions.place(target.place)
-        wide, mask = f"uint{type_.bits}_t", f"UINT64_C({1 << target.index})"
-        self._lines.add(f"{place} = ({c_type(type_)})({wide})({value} ? ({wide}){place} | {mask} : "
-                        f"({wide}){place} & ~{mask});")
+        wide, mask = f"uint{type_.bits}_t", f"UINT64_C({(1 << target.type.bits) - 1 << target.index})"
+        self._lines.add(f"{place} = ({c_type(type_)})({wide})((({wide}){place} & ~{mask}) | "
+                        f"(({wide}){value} << {target.index}));")
 
     def _branch(self, branch: core.Branch) -> None:
         """A chain of ELSIF, nested in the core, is written without recursion."""
@@ -284,7 +284,8 @@ class CExpressions:
     def _bit(self, bit: core.Bit) -> str:
         type_ = bit.place.type
         assert isinstance(type_, core.Scalar)
-        return f"((({wide_type(type_)}){self.place(bit.place)} >> {bit.index} & 1u) != 0)"
+        part = f"(({wide_type(type_)}){self.place(bit.place)} >> {bit.index} & {(1 << bit.type.bits) - 1}u)"
+        return f"({part} != 0)" if bit.type.kind == "bool" else f"(({c_type(bit.type)}){part})"
 
     def _operation(self, operation: core.Operation) -> str:
         operator = operation.operator

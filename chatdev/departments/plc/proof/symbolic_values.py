@@ -220,13 +220,19 @@ class Values:
     def _bit(self, bit: core.Bit) -> Term:
         scalar = bit.place.type
         assert isinstance(scalar, Scalar)
+        if bit.type.kind != "bool":
+            return terms.take_part(self.value(bit.place), bit.index, bit.type)
         mask = terms.wrap(1 << bit.index, scalar)
         return operate("<>", [operate("and", [self.value(bit.place), mask], scalar, scalar), 0], scalar, BOOL)
 
     def assign_bit(self, bit: core.Bit, term: Term, span: Span) -> None:
-        """Write one bit."""
+        """Write one bit, or a part of a bit string."""
         scalar = bit.place.type
         assert isinstance(scalar, Scalar)
+        if bit.type.kind != "bool":
+            whole = terms.put_part(self.value(bit.place), term, bit.index, bit.type, scalar)
+            self.assign(bit.place, {"": whole}, span)
+            return
         mask = terms.wrap(1 << bit.index, scalar)
         before = self.value(bit.place)
         with_it = operate("or", [before, mask], scalar, scalar)

@@ -292,6 +292,20 @@ def _convert(value: Any, source: Scalar, target: Scalar) -> Any:
     return extend(target.bits - source.bits, value)
 
 
+def take_part(term: Term, index: int, part: Scalar) -> Term:
+    """The bits of an integer or bit string from number `index` on, as a bit string."""
+    return wrap(term >> index, part) if is_known(term) else z3.Extract(index + part.bits - 1, index, term)
+
+
+def put_part(term: Term, value: Term, index: int, part: Scalar, whole: Scalar) -> Term:
+    """An integer or bit string with `value` as its bits from number `index` on."""
+    mask = (1 << part.bits) - 1 << index
+    if is_known(term) and is_known(value):
+        return wrap(term & ~mask | value << index, whole)
+    wide = z3.ZeroExt(whole.bits - part.bits, lift(value, part)) << index
+    return lift(term, whole) & wrap(~mask, whole) | wide
+
+
 def _to_real(value: Any, source: Scalar, sort: Any) -> Any:
     if source.kind == "real":
         return z3.fpFPToFP(NEAREST, value, sort)

@@ -178,7 +178,8 @@ class Expressions:
         return self._constant(core.Constant(value, unknown.type))
 
     def _bit(self, bit: core.Bit) -> str:
-        return f"(({self._place(bit.place)} >> {bit.index} & 1) == 1)"
+        code = f"({self._place(bit.place)} >> {bit.index} & {(1 << bit.type.bits) - 1})"
+        return f"({code} == 1)" if bit.type.kind == "bool" else code
 
     def _operation(self, operation: core.Operation) -> str:
         operand = operand_type(operation)
@@ -426,8 +427,8 @@ class _Routine:
         assert isinstance(type_, core.Scalar)
         self._line(f"b = {self._expressions.write(value)}")
         self._line(f"c, e = {code}, {key}")
-        self._line(f"c[e] = wrap(c[e] | {1 << target.index} if b else c[e] & ~{1 << target.index}, "
-                   f"{type_.bits}, {type_.signed})")
+        mask = (1 << target.type.bits) - 1 << target.index
+        self._line(f"c[e] = wrap(c[e] & ~{mask} | b << {target.index}, {type_.bits}, {type_.signed})")
 
     def _branch(self, branch: core.Branch) -> None:
         """A chain of ELSIF, which is nested in the core, is one of `elif` here and so needs no depth. Wherever it ends,

@@ -65,9 +65,14 @@ class Columns:
     def find(self, name: str) -> Column:
         """The column by a name, in which case does not count. Raises WrongValue, with what there is."""
         text = name.strip()
+        if text.endswith("()") and text.lower() in self._variables:  # how long the controller ran before
+            before = self._variables[text.lower()]
+            assert isinstance(before.type, core.Scalar)
+            return Column(before.written, before.name, (), before.type, True)
         variable = self._variables.get(re.split(r"[.\[]", text.lower(), maxsplit=1)[0])
         if variable is None or not _PATH.fullmatch(text):
-            known = [one.written or one.name for one in islice(self._variables.values(), _MOST_NAMES)]
+            shown = (one for one in self._variables.values() if not one.is_hidden)
+            known = [one.written or one.name for one in islice(shown, _MOST_NAMES)]
             raise WrongValue(f"there is no variable {text!r}; {self._name} has {', '.join(known)}")
         steps, type_ = self._follow_all(variable.type, text)
         if not isinstance(type_, core.Scalar):
@@ -98,8 +103,8 @@ class Columns:
 def columns_of(program: core.Program) -> list[Column]:
     """Inputs, in-outs and outputs of the entry, and what else it keeps: all scalars, arrays element by element."""
     order = {"input": 0, "in_out": 1, "output": 2, "local": 3}
-    variables = sorted((one for one in all_variables(program, program.entry) if one.section in order),
-                       key=lambda one: order[one.section])
+    variables = sorted((one for one in all_variables(program, program.entry)
+                        if one.section in order and not one.is_hidden), key=lambda one: order[one.section])
     columns = Columns(program)
     return [columns.find(name) for one in variables for name in _leaves(one.written or one.name, one.type)]
 

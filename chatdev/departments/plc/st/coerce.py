@@ -40,7 +40,7 @@ from chatdev.departments.plc.st.functions import (
     range_of,
     unite,
 )
-from chatdev.departments.plc.st.scope import Reject, Scope
+from chatdev.departments.plc.st.scope import OPEN_DIALECTS, Reject, Scope
 
 _FOLDS: dict[str, Callable[[Any, Any], Value]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -61,6 +61,8 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
         number = fit_constant(expression, target) if isinstance(expression, Constant) else None
         return number or _coerce_loose(expression, target, scope, what)
     judged = fit(source, target)
+    if judged == "no" and source.kind == target.kind == "real" and scope.world.dialect.name in OPEN_DIALECTS:
+        judged = "risky"  # LREAL to REAL: there a warning
     if judged == "no":
         raise _reject_type(expression, source, target, scope, what)
     if judged == "risky":

@@ -119,7 +119,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Bit:
-    """Bit number `index` (0 is the lowest) of an integer or bit string: `word.%X3`, `word.3`. It can be written."""
+    """Bit number `index` (0 is the lowest) of an integer or bit string: `word.%X3`, `word.3`; or, of a type BYTE to
+    DWORD, so many bits from that one on: `word.%B1` has index 8. It can be written."""
 
     place: Place
     index: int

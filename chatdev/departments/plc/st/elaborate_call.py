@@ -31,9 +31,15 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_function import call_standard, match_arguments
-from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, is_own_instance, why_unknown
+from chatdev.departments.plc.st.elaborate_place import (
+    elaborate_base,
+    elaborate_place,
+    elaborate_target,
+    is_own_instance,
+    why_unknown,
+)
 from chatdev.departments.plc.st.functions import BOOL, FUNCTIONS, OPERATORS, UNKNOWN_TYPE, describe_type, fit, is_opaque
-from chatdev.departments.plc.st.scope import ANYTHING, Scope, Signature, is_bound
+from chatdev.departments.plc.st.scope import ANYTHING, BASE, OPEN_DIALECTS, UNBOUND, Scope, Signature, is_bound
 from chatdev.departments.plc.st.syntax import (
     Argument,
     Assignment,
@@ -47,8 +53,8 @@ from chatdev.departments.plc.st.syntax import (
 )
 
 Elaborate = Callable[[Node, Scope], Expression]
-Bind = Callable[[str], Place]
-"""Where a variable of a block lies, by its name."""
+Bind = Callable[[str], Place | None]
+"""Where a variable of a block lies, by its name; nothing where that is not known."""
 
 def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
     """A call within an expression. `elaborate` reads the arguments."""
@@ -205,6 +211,8 @@ def elaborate_call_statement(node: Invocation, scope: Scope, elaborate: Elaborat
     found = _find_member(node.callee, scope, "method", elaborate) or _find_member(
         node.callee, scope, "action", elaborate) or _find_base(node.callee, scope)
     if found is not None:
+        if is_own_instance(node.callee, "super"):
+            node = _give_base(node, scope, elaborate)
         _call_procedure(*found, node, scope, elaborate)
         return []
     if _is_function(node, scope):
@@ -219,7 +227,15 @@ def elaborate_call_statement(node: Invocation, scope: Scope, elaborate: Elaborat
     signature = scope.world.signatures[type_.block]
     scope.calls.setdefault(type_.block, node.span)
     scope.world.prepare(type_.block)
+    if type_.block in scope.world.partial and _gives_unknown(node, signature):
+        return _lose(BASE, node, scope, elaborate)
     return _invoke(instance, signature, node, scope, elaborate, ())
+
+
+def _gives_unknown(node: Invocation, signature: Signature) -> bool:
+    """Whether a call names variables that the block has of one which is not there."""
+    known = {one.name for one in signature.variables}
+    return any(one.name and one.name not in known for one in node.arguments)
 
 
 def _is_function(node: Invocation, scope: Scope) -> bool:
@@ -277,12 +293,14 @@ def _find_member(callee: Node, scope: Scope, kind: str, elaborate: Elaborate) ->
 
 def _find_member_at(callee: Member, scope: Scope, kind: str, elaborate: Elaborate) -> tuple[str, Bind] | None:
     """The same of a member of another instance."""
-    base = elaborate_place(callee.base, scope, elaborate)
-    if not isinstance(base, Place) or not isinstance(base.type, Record):
-        return None
-    key = scope.world.find_member(base.type.block, callee.key, kind)
+    before = len(scope.before)
+    base = elaborate_base(callee.base, scope, elaborate)
+    is_block = isinstance(base, Place) and isinstance(base.type, Record)
+    key = scope.world.find_member(base.type.block, callee.key, kind) if is_block else ""  # type: ignore[union-attr]
     if not key:
+        del scope.before[before:]  # the base is read again, as that of something else
         return None
+    assert isinstance(base, Place)
     _check_access(key, callee, scope)
     return key, _binding_at(base, scope)
 
@@ -301,6 +319,22 @@ def _find_base(callee: Node, scope: Scope) -> tuple[str, Bind] | None:
     return (key, _own_binding(scope)) if key else None
 
 
+def _give_base(node: Invocation, scope: Scope, elaborate: Elaborate) -> Invocation:
+    """`SUPER^(input := value)` without its inputs: they are this block's, as the block that it extends has them. So are
+    its in-outs, which stand for what they stand for already."""
+    for one in node.arguments:
+        variable = scope.variables.get(one.name)
+        if variable is None or one.is_output or variable.section not in ("input", "in_out"):
+            return node
+        own = Place(variable.name, (), variable.type, one.span)
+        if variable.section == "input":
+            value = coerce(elaborate(one.value, scope), own.type, scope, f"the input '{variable.written}'")
+            scope.before.append(Assign(own, value, one.span))
+        elif not isinstance(one.value, Name) or one.value.key != variable.name:
+            return node
+    return replace(node, arguments=())
+
+
 def _own_binding(scope: Scope) -> Bind:
     def bind(name: str) -> Place:
         variable = scope.find_owned(name) if scope.kind == "member" else scope.variables[name]
@@ -309,9 +343,12 @@ def _own_binding(scope: Scope) -> Bind:
 
 
 def _binding_at(base: Place, scope: Scope) -> Bind:
-    def bind(name: str) -> Place:
+    def bind(name: str) -> Place | None:
         part = scope.world.find_part(base.type, name) if isinstance(base.type, Record) else None
         if part is None:  # a temporary variable or an in-out, which lasts as long as the block's own call
+            if scope.world.dialect.name in OPEN_DIALECTS:
+                scope.report("gap-unbound", base.span, name=name)
+                return None
             raise scope.reject("member-unbound", base.span, name=name)
         return Place(base.root, (*base.steps, name), part.type, base.span)
     return bind
@@ -327,9 +364,12 @@ def _call_procedure(key: str, bind: Bind, node: Invocation, scope: Scope, elabor
     instance = scope.add_temporary(signature.written, signature.record, initial_value(signature.record))
     if signature.record.fields:
         scope.before.append(Assign(instance, Constant(initial_value(signature.record), signature.record), node.span))
-    owned = tuple((f"@{name}", bind(name)) for name in world.members_of.get(key, ()))
-    call = _invoke(instance, signature, node, scope, elaborate, owned)
-    scope.before += call
+    owned = [(f"@{name}", place) for name in world.members_of.get(key, ()) if (place := bind(name)) is not None]
+    if len(owned) == len(world.members_of.get(key, ())):
+        scope.before += _invoke(instance, signature, node, scope, elaborate, tuple(owned))
+    else:
+        scope.before += _lose(UNBOUND, node, scope, elaborate)
+        scope.before.append(Assign(instance, Unknown(UNBOUND, instance.type, node.span), node.span))
     if signature.result is None:
         return None
     return Place(instance.root, (signature.result_name,), signature.result, node.span)
@@ -479,6 +519,12 @@ def _bind(variable: Variable, argument: Argument | None, node: Invocation, signa
         raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
                            type=describe_type(variable.type))
     target = elaborate_target(argument.value, scope, elaborate)
+    is_heir = scope.world.is_heir(target.type, variable.type)
+    if is_heir and isinstance(target, Place) and isinstance(target.type, Record) and not target.type.block:
+        return target
+    if is_heir:
+        scope.report("gap-dispatch", argument.span)
+        target = Unknown("dynamic dispatch", variable.type, argument.span)
     if isinstance(target, Unknown) or (is_opaque(variable.type) != is_opaque(target.type)):
         why = target.why if isinstance(target, Unknown) else why_unknown(
             variable.type if is_opaque(variable.type) else target.type)

@@ -47,6 +47,7 @@ from chatdev.departments.plc.st.functions import (
     is_loose,
     is_opaque,
 )
+from chatdev.departments.plc.st.run_clocks import UPTIME
 from chatdev.departments.plc.st.scope import Scope
 from chatdev.departments.plc.st.syntax import Argument, Binary, Invocation, Name, Node, Unary
 
@@ -84,10 +85,9 @@ def call_standard(upper: str, node: Invocation, scope: Scope, elaborate: Elabora
 
 
 def _call_dialect(upper: str, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression | None:
-    """What the clock, pointers and sizes give."""
+    """What the clock of the controller, pointers and sizes give."""
     if upper in ("TIME", "LTIME") and not node.arguments:
-        scope.report("gap-clock", node.span, name=upper)
-        return Unknown(f"{upper}()", TIME if upper == "TIME" else LTIME, node.span)
+        return _read_clock(upper, node, scope)
     if upper in ("LOWER_BOUND", "UPPER_BOUND"):
         return _find_bound(upper, node, scope, elaborate)
     if upper == "SIZEOF":
@@ -98,6 +98,17 @@ def _call_dialect(upper: str, node: Invocation, scope: Scope, elaborate: Elabora
         scope.report("gap-pointer", node.span)
         return Unknown("pointers", BOOL if upper in _TRUTHS else opaque_type("POINTER", "pointers"), node.span)
     return None
+
+
+def _read_clock(upper: str, node: Invocation, scope: Scope) -> Expression:
+    """How long the controller runs: TIME() begins anew after 2^32 milliseconds, LTIME() counts nanoseconds."""
+    scope.world.globals.setdefault(UPTIME.name, UPTIME)
+    scope.find(UPTIME.name)
+    uptime = Place(UPTIME.name, (), UPTIME.type, node.span)
+    if upper == "TIME":
+        return Convert(uptime, TIME, node.span)
+    nanoseconds = Operation("*", (uptime, Constant(1_000_000, LINT)), LINT, node.span)
+    return Convert(nanoseconds, LTIME, node.span)
 
 
 def _join_moment(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:

@@ -28,7 +28,7 @@ from chatdev.departments.plc.st.functions import (
     describe_type,
     is_opaque,
 )
-from chatdev.departments.plc.st.scope import OPEN_DIALECTS, Scope, constant_of
+from chatdev.departments.plc.st.scope import BASE, OPEN_DIALECTS, Scope, constant_of
 from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
 
 Elaborate = Callable[[Node, Scope], Expression]
@@ -67,6 +67,8 @@ def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | 
         raise scope.reject("assign-constant", node.span, name=written)
     whole = place.place if isinstance(place, Bit) else place
     variable = scope.find(whole.root)
+    if variable is None and whole.steps and any(one.name == whole.root for one in scope.temporaries):
+        raise scope.reject("result-parts", node.span)
     if variable is not None:
         _check_variable(variable, whole, scope)
         _check_member(variable, whole, scope)
@@ -102,7 +104,7 @@ def opaque_type(name: str, why: str) -> Scalar:
     return Scalar(name, "opaque", 64, signed=False, names=(why,))
 
 
-def _find_own(node: Member, scope: Scope) -> Place | Constant | None:
+def _find_own(node: Member, scope: Scope) -> Place | Constant | Unknown | None:
     """`THIS^.name`: a variable of the block, whatever else has its name here."""
     if not is_own_instance(node.base) and not is_own_instance(node.base, "super"):
         return None
@@ -110,6 +112,8 @@ def _find_own(node: Member, scope: Scope) -> Place | Constant | None:
         raise scope.reject("no-instance", node.base.span)
     variable = scope.find_owned(node.key) if node.key in scope.owned else (
         scope.variables.get(node.key) if scope.kind != "member" else None)
+    if variable is None and scope.owner in scope.world.partial:
+        return Unknown(BASE, UNKNOWN_TYPE, node.span)
     if variable is None:
         raise scope.reject("unknown-member", node.span, name=node.text, base="THIS^", near="", known="")
     return constant_of(variable, node.span) or Place(variable.name, (), variable.type, node.span)
@@ -150,8 +154,14 @@ def _find_address(node: Address, scope: Scope) -> Unknown:
     return Unknown("direct addresses", SCALARS[_ADDRESSED.get(size, "bool")], node.span)
 
 
+def elaborate_base(node: Node, scope: Scope, elaborate: Elaborate) -> Expression:
+    """What stands before a dot or an index: a variable, or what a property gives."""
+    is_property = isinstance(node, Name | Member) and node.key in scope.world.properties
+    return elaborate(node, scope) if is_property else elaborate_place(node, scope, elaborate)
+
+
 def _base(node: Node, scope: Scope, elaborate: Elaborate) -> Place | Unknown:
-    base = elaborate_place(node, scope, elaborate)
+    base = elaborate_base(node, scope, elaborate)
     if isinstance(base, Place) and is_opaque(base.type):
         return Unknown(why_unknown(base.type), UNKNOWN_TYPE, node.span)
     if isinstance(base, Constant) and isinstance(base.type, Scalar) and base.type.kind == "string":
@@ -217,11 +227,12 @@ def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | 
     if node.key.isdigit():
         return _enter_bit(base, int(node.key), node, scope)
     if node.key[:1] in _ADDRESSED_PARTS and node.key[1:].isdigit() and node.text.startswith("%"):
-        scope.report("gap-slice", node.span)
-        return Unknown("slices of words", SCALARS[_ADDRESSED[node.key[0].upper()]], node.span)
+        return _enter_slice(base, SCALARS[_ADDRESSED[node.key[0].upper()]], int(node.key[1:]), node, scope)
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = scope.world.find_part(type_, node.key)
+    if part is None and type_.block in scope.world.partial:
+        return Unknown(BASE, UNKNOWN_TYPE, node.span)
     if part is None or not _is_visible(part, type_, scope):
         known = [_authors_name(part, type_, scope) for part in type_.fields if _is_visible(part, type_, scope)]
         if part is not None:
@@ -262,6 +273,17 @@ def _enter_bit(base: Place, index: int, node: Member, scope: Scope) -> Bit:
     if index >= type_.bits:
         raise scope.reject("no-bit", node.span, index=index, type=type_.name, last=type_.bits - 1)
     return Bit(base, index, BOOL, node.span)
+
+
+def _enter_slice(base: Place, part: Scalar, number: int, node: Member, scope: Scope) -> Bit | Place:
+    """`word.%B1`: a part of a bit string (IEC 61131-3, third edition, 6.4.4.5); parts are counted from the lowest."""
+    type_ = base.type
+    if not isinstance(type_, Scalar) or type_.kind not in ("int", "bits"):
+        raise scope.reject("no-parts", node.span, type=describe_type(type_))
+    if (number + 1) * part.bits > type_.bits:
+        raise scope.reject("no-slice", node.span, name=node.text, type=type_.name, count=type_.bits // part.bits,
+                           part=part.name)
+    return Bit(base, number * part.bits, part, node.span) if part.bits < type_.bits or type_.kind == "int" else base
 
 
 def _enter_elements(base: Place | Unknown, node: Subscript, scope: Scope, elaborate: Elaborate) -> Place | Unknown:

@@ -23,12 +23,13 @@ from chatdev.departments.plc.st.core import (
     Statement,
     Unknown,
 )
-from chatdev.departments.plc.st.elaborate_call import call_setter, elaborate_call_statement
+from chatdev.departments.plc.st.elaborate_call import call_getter, call_setter, elaborate_call_statement
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_as, elaborate_constant, operate
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, is_opaque, range_of
-from chatdev.departments.plc.st.scope import ANYTHING, MOST_LOOPS, Reject, Scope, UnknownValue
+from chatdev.departments.plc.st.scope import ANYTHING, BASE, MOST_LOOPS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import (
+    Alone,
     Assignment,
     Binary,
     CallStatement,
@@ -79,6 +80,8 @@ def _elaborate_statement(step: Step, scope: Scope) -> list[Statement]:
         return _assign(step, scope)
     if isinstance(step, CallStatement):
         return elaborate_call_statement(step.call, scope, elaborate)
+    if isinstance(step, Alone):
+        return _ask(step, scope)
     if isinstance(step, Foreign):
         return [Forget(step.what, step.span)]
     if isinstance(step, If):
@@ -120,6 +123,16 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
     name = step.target.text if isinstance(step.target, Name | Member) else "the element"
     value = elaborate_as(step.value, target.type, scope, f"a value for '{name}'")
     return [Assign(target, value, step.span)]
+
+
+def _ask(step: Alone, scope: Scope) -> list[Statement]:
+    """A property for what its accessor does; where the name is no property's, it is half a statement."""
+    assert isinstance(step.target, Name | Member)
+    if step.target.key in scope.world.properties and call_getter(step.target, scope, elaborate) is not None:
+        return []
+    if scope.world.dialect.allows_missing and isinstance(elaborate_place(step.target, scope, elaborate), Unknown):
+        return [Forget(BASE, step.span)]
+    raise scope.reject("half-statement", step.target.span, found="';'", name=step.target.text, end=True, sign="")
 
 
 def _condition(node: Node, scope: Scope, what: str) -> Expression:

@@ -242,6 +242,7 @@ class Types:
                 raise UnknownValue(describe_type(base)) if is_opaque(base) else scope.reject(
                     "no-base", node.base.span, name=node.base.text, what="a structure")
             fields = {part.name: part for part in base.fields}
+            self._world.bases[(name or "structure").lower()] = node.base.key
         for declaration in node.parts:
             if declaration.type is None:
                 raise Reject

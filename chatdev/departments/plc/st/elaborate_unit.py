@@ -377,12 +377,16 @@ class Units:
         base = self._units.get(unit.base.key)
         if base is None or base.kind != "block":
             self._miss_base(unit.base, "a function block")
+            self._world.partial.add(unit.name.key)
             return ()
         if unit.base.key in self.open:
             scope.report("recursion", unit.base.span, circle=f"{unit.name.text} extends {unit.base.text}")
             return ()
+        self._world.bases[unit.name.key] = unit.base.key
         found = self._declare(base).variables
         lost |= self._lost[base.name.key]
+        if base.name.key in self._world.partial:
+            self._world.partial.add(unit.name.key)
         return found
 
     def _declare_kept(self, unit: Unit, scope: Scope, lost: set[str], variables: dict[str, Variable]) -> None:

@@ -208,7 +208,11 @@ def _parse_open_bounds(cursor: Cursor) -> tuple[Node, Node] | None:
 
 
 def _parse_bounds(cursor: Cursor) -> tuple[Node, Node]:
-    low = parse_expression(cursor)
+    return _parse_upper(cursor, parse_expression(cursor))
+
+
+def _parse_upper(cursor: Cursor, low: Node) -> tuple[Node, Node]:
+    """The bounds, of which the lower one is read."""
     if not cursor.accept(".."):
         raise cursor.stop("expected", expected="'..'", after="the lower bound")
     return low, parse_expression(cursor)
@@ -240,8 +244,12 @@ def _parse_limits(cursor: Cursor, name: Name) -> TypeNode:
             return _parse_values(cursor)
         cursor.findings.report("gap-init", cursor.token.span)
         return TypeName(_passed_arguments(cursor, name))
-    cursor.take()
-    limits = _parse_bounds(cursor)
+    opener = cursor.take()
+    low = parse_expression(cursor)
+    if name.key not in _INTEGERS and cursor.token.key != "..":
+        cursor.findings.report("gap-init", opener.span)
+        return TypeName(_passed_arguments(cursor, name, 1))
+    limits = _parse_upper(cursor, low)
     cursor.expect(")", "the limits of a subrange")
     return TypeName(name, limits)
 
@@ -250,9 +258,8 @@ _INTEGERS = frozenset(("sint", "int", "dint", "lint", "usint", "uint", "udint", 
                        "lword"))
 
 
-def _passed_arguments(cursor: Cursor, name: Name) -> Name:
-    """The name, when its arguments are read."""
-    depth = 0
+def _passed_arguments(cursor: Cursor, name: Name, depth: int = 0) -> Name:
+    """The name, when its arguments are read; of so many brackets that are open."""
     while cursor.token.kind != "end" and cursor.token.key not in (";", "END_VAR"):
         depth += (cursor.token.key == "(") - (cursor.token.key == ")")
         cursor.take()

@@ -9,6 +9,7 @@ from chatdev.departments.plc.st.core import Span, Value
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.syntax import (
     Address,
+    Alone,
     Argument,
     Assertion,
     Assignment,
@@ -142,6 +143,9 @@ def _parse_simple(cursor: Cursor) -> Step:
         return CallStatement(target, target.span)
     if sign.key == ":":
         return _parse_label(cursor, target)
+    if sign.key == ";" and isinstance(target, Name | Member) and not target.key.startswith("begin"):
+        cursor.take()
+        return Alone(target, target.span)
     raise _report_half(cursor, target)
 
 

@@ -37,7 +37,9 @@ MOST_ELEMENTS = 100_000
 
 
 OWN_PROGRAM = "the program that is run, by its name"
-ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", "slices of words", OWN_PROGRAM))
+BASE = "a block that is extended and is not there"
+UNBOUND = "an in-out outside of the call of its block"
+ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM, BASE, UNBOUND))
 """Why it is not known where something is written."""
 OPEN_DIALECTS = ("codesys", "twincat")
 """Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""
@@ -113,6 +115,10 @@ class World:
     find_member: Callable[[str, str, str], str] = lambda _owner, _name, _kind: ""
     """The routine that is a member of a block, found by its name and kind; "" if there is none."""
     lost: set[str] = field(default_factory=set)
+    partial: set[str] = field(default_factory=set)
+    """The blocks that extend one which is not there: they may have more members."""
+    bases: dict[str, str] = field(default_factory=dict)
+    """What a structure or function block extends."""
     broken: bool = False
     cycle_ms: int | None = None
     entry: str = ""
@@ -133,6 +139,18 @@ class World:
             named = {one.lower(): number for number, one in enumerate(enumeration.names, enumeration.low or 0) if one}
             self.numbers[id(enumeration)] = enumeration, named
         return self.numbers[id(enumeration)][1].get(name)
+
+    def is_heir(self, given: Type, wanted: Type) -> bool:
+        """Whether a structure or function block extends another one."""
+        if not isinstance(given, Record) or not isinstance(wanted, Record):
+            return False
+        key, seen = given.name.lower(), set[str]()
+        while key in self.bases and key not in seen:
+            seen.add(key)
+            key = self.bases[key]
+            if key == wanted.name.lower() and bool(given.block) == bool(wanted.block):
+                return True
+        return False
 
     def measure(self, type_: Type, name: str, span: Span) -> int:
         """How many scalars a value of the type holds. Raises Reject, with the error reported, if it is too large. Since

@@ -129,6 +129,14 @@ class CallStatement:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """A place that stands alone: a property that is asked for what its accessor does, else no statement."""
+
+    target: Node
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class If:
     """The arms of IF and ELSIF, in order. A condition that cannot be read is None."""
 
@@ -195,7 +203,7 @@ class Foreign:
     span: Span
 
 
-Step: TypeAlias = "Assignment | CallStatement | If | Case | For | While | Leave | Assertion | Foreign"
+Step: TypeAlias = "Assignment | CallStatement | Alone | If | Case | For | While | Leave | Assertion | Foreign"
 
 # declarations --------------------------------------------------------------------------------------------------------
 

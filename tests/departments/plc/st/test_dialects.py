@@ -193,7 +193,7 @@ def test_a_task_says_what_is_run_and_how_often() -> None:
     ("y := 1; p := ADR(y); p^ := 5;", "p : POINTER TO DINT;", "pointers"),
     ("y := 1; r := 5;", "r : REFERENCE TO DINT;", "references"),
     ("y := 1; i.Go();", "i : I;", "dynamic dispatch"), ("y := 1; b := %IX0.0;", "", "direct addresses"),
-    ("y := 1; u.a := 1; b := u.b = 0;", "u : U;", "unions"), ("y := 1; b := TIME() > T#1s;", "", "TIME()"),
+    ("y := 1; u.a := 1; b := u.b = 0;", "u : U;", "unions"),
 ])
 def test_a_run_ends_where_something_is_not_known(body: str, declared: str, why: str) -> None:
     more = "INTERFACE I\nMETHOD Go\nEND_METHOD\nEND_INTERFACE\nTYPE U : UNION a : INT; b : WORD; END_UNION END_TYPE\n"
@@ -298,10 +298,67 @@ def test_a_body_that_is_drawn_is_a_stub() -> None:
         Machine(reading.program).scan({"x": 1})
 
 
-def test_what_is_written_in_part_of_a_word_is_not_known() -> None:
-    source = "PROGRAM P\nVAR_INPUT x : BYTE; END_VAR\nVAR w : WORD; k : INT := 3; END_VAR\nw.%B0 := x;\nEND_PROGRAM"
-    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["w = 0"]}])
-    assert verify(source, None, asked)[0].verdict == "UNKNOWN"
+PARTS = """PROGRAM P
+VAR_INPUT x : BYTE; y : WORD; END_VAR
+VAR w, d : DWORD; i : INT; l : LWORD; b : BYTE; END_VAR
+w.%B0 := x;
+w.%W1 := y;
+d := l.%D1;
+l.%D1 := w;
+i.%B1 := w.%B3;
+b := w.%B1;
+END_PROGRAM"""
+
+
+def test_a_part_of_a_word_is_read_and_written() -> None:
+    """IEC 61131-3, third edition, 6.4.4.5.2: parts are counted from the lowest one, and the others stay."""
+    reading = read_program(PARTS)
+    assert (reading.diagnostics, reading.program is not None) == ((), True)
+    assert reading.program
+    machine = Machine(reading.program)
+    machine.scan({"x": 0xAB, "y": 0x9234})
+    state = machine.scan({"x": 1, "y": 0x8000})
+    assert [state[name] for name in ("w", "l", "d", "i", "b")] == [
+        0x80000001, 0x80000001 << 32, 0x923400AB, -32768, 0]
+
+
+@pytest.mark.parametrize(("claim", "verdict"), [
+    ("w.%B0 = x AND w.%W1 = y AND b = 0", "PROVED"), ("l.%D0 = 0 AND l.%D1 = w", "PROVED"),
+    ("(i < 0) = (y >= 16#8000)", "PROVED"), ("w.%B0 <> 16#AB", "VIOLATED"), ("w.%B2 = 0", "VIOLATED")])
+def test_parts_of_words_are_proved(claim: str, verdict: str) -> None:
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [claim]}])
+    assert verify(PARTS, None, asked)[0].verdict == verdict
+
+
+UPTIME = """FUNCTION Now : DWORD
+Now := TIME_TO_DWORD(TIME());
+END_FUNCTION
+PROGRAM P
+VAR last, passed : DWORD; begun : BOOL; long : LTIME; n : DINT; END_VAR
+IF begun THEN passed := Now() - last; END_IF
+last := Now();
+begun := TRUE;
+long := LTIME();
+n := TIME_TO_DINT(TIME());
+END_PROGRAM"""
+
+
+def test_the_clock_of_the_controller_counts_the_scans() -> None:
+    reading = read_program(UPTIME)
+    assert (reading.gaps, reading.program is not None) == ((), True)
+    assert reading.program
+    machine = Machine(reading.program, cycle_ms=50)
+    machine.scan({"time()": 2**31 - 90})
+    state = machine.scan({"time()": 7})  # it counts in the first scan only
+    assert (state["n"], state["passed"], state["long"]) == (2**31 - 90 + 100 - 2**32, 50, (2**31 + 10) * 1_000_000)
+
+
+@pytest.mark.parametrize(("claim", "verdict"), [
+    ("passed <= 1000", "PROVED"),
+    ("n > 0", "VIOLATED"), ("passed <= 500", "VIOLATED")])
+def test_how_long_the_controller_ran_before_is_not_known(claim: str, verdict: str) -> None:
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [claim]}])
+    assert verify(UPTIME, None, asked)[0].verdict == verdict
 
 
 @pytest.mark.parametrize(("body", "verdict"), [
@@ -312,3 +369,125 @@ def test_moments_are_proved_as_integers(body: str, verdict: str) -> None:
         "d >= DT#2024-01-01-00:00:00"]}])
     found = verify(source, None, asked, seconds=2 if verdict == "UNKNOWN" else 10)[0].verdict
     assert found == verdict or (verdict == "UNKNOWN" and found == "BOUNDED")
+
+
+HEIR = """FUNCTION_BLOCK Heir EXTENDS Library.Task
+VAR n : INT; END_VAR
+METHOD Step
+n := n + 1;
+END_METHOD
+METHOD Go
+{body}
+END_METHOD
+END_FUNCTION_BLOCK
+PROGRAM P
+VAR h : Heir; seen, k : INT; END_VAR
+{use}
+seen := h.n;
+k := 3;
+END_PROGRAM"""
+
+
+@pytest.mark.parametrize(("body", "use", "verdict"), [
+    ("Step();", "h.Go();", "VIOLATED"), (";", "h.Go();", "PROVED"),
+    ("THIS^.Restore();", "h.Go();", "UNKNOWN"), ("SUPER^.Restore();", "h.Go();", "UNKNOWN"),
+    ("THIS^.Done := TRUE;", "h.Go();", "UNKNOWN"), ("IF THIS^.Done THEN n := 1; END_IF", "h.Go();", "UNKNOWN"),
+    (";", "h.Restore();", "UNKNOWN"), (";", "h(execute := TRUE);", "UNKNOWN"),
+    (";", "k := h.Other;", "PROVED")])
+def test_members_of_a_block_that_is_not_there_may_do_anything(body: str, use: str, verdict: str) -> None:
+    dialect = Dialect("twincat", allows_missing=True)
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["seen = 0"]}])
+    source = HEIR.format(body=body, use=use)
+    assert read_program(source, "P", dialect).program, read_program(source, "P", dialect).diagnostics
+    assert verify(source, "P", asked, dialect=dialect)[0].verdict == verdict
+
+
+def test_a_member_that_a_block_has_not_stays_an_error_where_its_base_is_there() -> None:
+    source = HEIR.format(body="THIS^.Restore();", use="h.Other();").replace(" EXTENDS Library.Task", "")
+    assert [one.code for one in read_program(source, "P", Dialect("twincat", allows_missing=True)).diagnostics] == [
+        "unknown-member", "unknown-member"]
+
+
+@pytest.mark.parametrize("given", ["(THIS^)", "(THIS^, eMode.None)", "(3)", "(a, b)", "(size := 3)", "(f(1), 2)"])
+def test_arguments_of_fb_init_are_a_gap(given: str) -> None:
+    source = f"FUNCTION_BLOCK B\nEND_FUNCTION_BLOCK\nPROGRAM P\nVAR b1 : B{given}; n : INT; END_VAR\nn := 1;\nEND_PROGRAM"
+    reading = read_program(source, "P", Dialect("twincat"))
+    assert ([one.code for one in reading.diagnostics], reading.program is not None) == (["gap-init"], True)
+
+
+@pytest.mark.parametrize("given", ["(3)", "(1, 2)", "(1..)"])
+def test_limits_of_a_number_stay_errors(given: str) -> None:
+    assert not read_program(f"PROGRAM P\nVAR n : INT {given}; END_VAR\nn := 1;\nEND_PROGRAM").program
+
+
+OWN = """TYPE Speed : STRUCT now : INT; END_STRUCT END_TYPE
+TYPE Drive EXTENDS Speed : STRUCT on : BOOL; END_STRUCT END_TYPE
+FUNCTION_BLOCK Brake
+VAR_INPUT most : INT; END_VAR
+VAR_IN_OUT speed : Speed; END_VAR
+VAR n, calls : INT; END_VAR
+IF speed.now > most THEN speed.now := most; END_IF
+METHOD Stop
+speed.now := 0;
+END_METHOD
+PROPERTY Asked : INT
+GET
+calls := calls + 1;
+Asked := calls;
+END_GET
+END_PROPERTY
+PROPERTY Last : Speed
+GET
+Last.now := n + 5;
+END_GET
+END_PROPERTY
+END_FUNCTION_BLOCK
+FUNCTION_BLOCK Soft EXTENDS Brake
+SUPER^(most := 7, speed := speed);
+n := speed.now;
+Stop();
+END_FUNCTION_BLOCK
+PROGRAM P
+VAR_INPUT x : INT; END_VAR
+VAR s : Soft; b : Brake; d : Drive; y, k : INT; r : REAL; l : LREAL; END_VAR
+d.now := x;
+{body}
+END_PROGRAM"""
+
+
+@pytest.mark.parametrize(("body", "name", "expected"), [
+    ("b(most := 3, speed := d); y := d.now;", "y", 3),
+    ("s(speed := d); y := s.n;", "y", 7), ("s(speed := d); y := d.now;", "y", 0),
+    ("b.Asked; b.Asked; y := b.Asked;", "y", 3), ("y := b.Last.now;", "y", 5),
+    ("l := 0.1; r := l; y := REAL_TO_INT(r * 100.0);", "y", 10)])
+def test_what_blocks_and_structures_inherit(body: str, name: str, expected: object) -> None:
+    source, dialect = OWN.format(body=body), Dialect("twincat")
+    reading = read_program(source, "P", dialect)
+    assert reading.program, reading.diagnostics
+    assert Machine(reading.program).scan({"x": 10})[name] == expected
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": [
+        f"x <> 10 OR y = {expected} OR k > 0"]}])
+    body += " IF k < 3 THEN k := k + 1; END_IF"
+    assert verify(OWN.format(body=body), "P", asked, dialect=dialect)[0].verdict == "PROVED"
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ("b.Stop();", ["gap-unbound"]), ("b.n;", ["half-statement"]), ("b.Missing;", ["half-statement"]),
+    ("b.Last.now := 3;", ["result-parts"]), ("y;", ["half-statement"]),
+    ("b(speed := y);", ["output-type"]), ("b(speed := s);", ["output-type"])])
+def test_what_a_block_does_not_have(body: str, expected: list[str]) -> None:
+    reading = read_program(OWN.format(body=body), "P", Dialect("twincat"))
+    assert [one.code for one in reading.diagnostics] == expected
+
+
+def test_a_method_that_writes_an_unbound_in_out_may_write_anything() -> None:
+    asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["k = 0"]}])
+    found = verify(OWN.format(body="b.Stop();"), "P", asked, dialect=Dialect("twincat"))[0]
+    assert (found.verdict, found.reason) == ("UNKNOWN", "not verified: an in-out outside of the call of its block")
+
+
+def test_a_base_block_that_stands_for_its_heir_is_not_known() -> None:
+    body = "use(b := s);"
+    user = "FUNCTION_BLOCK Use\nVAR_IN_OUT b : Brake; END_VAR\nVAR n : INT; END_VAR\nn := b.n;\nEND_FUNCTION_BLOCK\n"
+    source = OWN.format(body=body).replace("PROGRAM P\n", f"{user}PROGRAM P\nVAR use : Use; END_VAR\n")
+    assert [one.code for one in read_program(source, "P", Dialect("twincat")).diagnostics] == ["gap-dispatch"]
