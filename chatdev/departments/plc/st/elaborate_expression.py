@@ -18,7 +18,7 @@ from chatdev.departments.plc.st.core import (
     Unknown,
 )
 from chatdev.departments.plc.st.elaborate_call import call_getter, elaborate_call
-from chatdev.departments.plc.st.elaborate_place import elaborate_place, why_unknown
+from chatdev.departments.plc.st.elaborate_place import elaborate_place, opaque_type, why_unknown
 from chatdev.departments.plc.st.functions import (
     BOOL,
     DATE,
@@ -123,6 +123,9 @@ def _elaborate_literal(node: Literal, scope: Scope) -> Expression:
     if not node.type:
         return Constant(node.value, LOOSE_REAL if isinstance(node.value, float) else LOOSE_INT, node.span)
     type_ = SCALARS.get(node.type.lower())
+    if type_ is None and node.type == "DTL":
+        scope.report("gap-type", node.span, name=node.type)
+        return Unknown("the type DTL", opaque_type("DTL", "the type DTL"), node.span)
     if type_ is None:
         raise scope.reject("unknown-type", node.span, name=node.type, near="", unsupported=False)
     if type_ == LTIME and node.value >= 2 ** 63:

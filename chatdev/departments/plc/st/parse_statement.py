@@ -99,7 +99,7 @@ def _parse_statement(cursor: Cursor) -> Step | None:
     if token.kind == "foreign":
         cursor.take()
         return Foreign("code of another language", token.span)
-    if token.key == "jmp" and cursor.ahead().kind == "name":
+    if token.key in ("jmp", "goto") and cursor.ahead().kind == "name":
         cursor.take()
         cursor.take()
         cursor.finish_statement("a jump")
@@ -126,8 +126,7 @@ def _parse_simple(cursor: Cursor) -> Step:
     if sign.key in (":=", "="):
         if sign.key == "=":
             cursor.findings.report("equals-assigns", sign.span, Fix.instead(sign.span, ":="))
-        cursor.take()
-        return Assignment(target, _parse_value(cursor), cursor.span_from(first))
+        return _parse_assignment(cursor, target)
     if cursor.ahead().key == "=" and cursor.ahead().column == sign.column + len(sign.text):
         if (word := sign.key.upper() + "=") in _SIGNS:
             cursor.take()
@@ -147,6 +146,18 @@ def _parse_simple(cursor: Cursor) -> Step:
         cursor.take()
         return Alone(target, target.span)
     raise _report_half(cursor, target)
+
+
+def _parse_assignment(cursor: Cursor, target: Node) -> Assignment:
+    """What is assigned, from its sign on; it may itself be assigned to (`a := b := c`)."""
+    cursor.take()
+    with cursor.nest():
+        value = parse_expression(cursor)
+        is_chain = cursor.token.key == ":=" and isinstance(value, Name | Member | Subscript)
+        before = _parse_assignment(cursor, value) if is_chain else None
+    if before is None:
+        cursor.finish_statement("an expression")
+    return Assignment(target, value, cursor.span_from(target.span), first=before)
 
 
 def _parse_value(cursor: Cursor) -> Node:

@@ -120,6 +120,8 @@ class Assignment:
     value: Node
     span: Span
     sign: OneOf[":=", "S=", "R=", "REF=", "+="] = ":="
+    first: Assignment | None = None
+    """What is assigned before it: `a := b := c` assigns c to b, and b to a."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +212,19 @@ Step: TypeAlias = "Assignment | CallStatement | Alone | If | Case | For | While 
 
 @dataclass(frozen=True, slots=True)
 class Initials:
-    """What a variable begins with: an expression, `[1, 4(0)]` as counted parts, or `(a := 1)` as named parts."""
+    """What a variable begins with: an expression, `[1, 4(0)]` as counted parts, or `(a := 1)` as named parts; `()` is
+    what it begins with by itself. `placed` are parts by the way to them, by names and indices, as in a DATA_BLOCK."""
 
     span: Span
     value: Node | None = None
     parts: tuple[tuple[Node | None, Initials], ...] = ()
     names: tuple[tuple[Name, Initials], ...] = ()
+    placed: tuple[tuple[tuple[Node, ...], Initials], ...] = ()
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing is written in the brackets."""
+        return self.value is None and not (self.parts or self.names or self.placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +295,8 @@ class Declaration:
     """`r_trig` or `f_trig` of an input that is told its edges (R_EDGE, F_EDGE)."""
     is_kept: bool = False
     """Whether a method's variable lasts as long as the instance (VAR_INST)."""
+    over: Name | None = None
+    """The variable that this one is another view of (`bits AT word : ARRAY[0..15] OF BOOL`)."""
 
 
 UnitKind: TypeAlias = OneOf["function", "block", "program", "interface", "method", "action", "get", "set"]
