@@ -47,7 +47,7 @@ _NUMBERS = (0, 0, 1, 1, 2, -1, 3, 5, 7, 100, 127, 128, 255, 256, 32767, -32768, 
 _FLOATS = (0.0, -0.0, 0.5, 1.5, -2.25, 2.5, 1024.0, -7.0, 3.0e9, 1.0e30, 3.0e38, 1.0e-42)
 _FEATURES = ("FUNCTION", "TON", "TOF", "TP", "CTU", "CTD", "CTUD", "R_TRIG", "F_TRIG", "SR", "RS", "CASE", "FOR",
              "WHILE", "REPEAT", "EXIT", "CONTINUE", "RETURN", "ASSERT", "REAL", "LREAL", "TIME", "LINT",
-             "ULINT", "LWORD")
+             "ULINT", "LWORD", "TIME()", ".%B", ".%W")
 
 
 @dataclass
@@ -63,12 +63,16 @@ class Comparison:
     difference: str = ""
 
 
+def _has(word: str, source: str) -> bool:
+    return re.search(rf"\b{re.escape(word)}" + (r"\b" if word.isidentifier() else ""), source) is not None
+
+
 def compare(seed: int, scans: int) -> Comparison:
     """Run one program in all three ways, up to the first difference."""
     source = write_program(seed)
     program = read_program(source).program
     assert program is not None
-    found = Comparison(seed, features=[word for word in _FEATURES if re.search(rf"\b{word}\b", source)])
+    found = Comparison(seed, features=[word for word in _FEATURES if _has(word, source)])
     columns, dice = columns_of(program), random.Random(seed)
     rows = [(dice.choice(_CYCLES), [draw(one.type, dice) for one in columns if one.is_input]) for _ in range(scans)]
     with tempfile.TemporaryDirectory(prefix="chatdev-") as folder:

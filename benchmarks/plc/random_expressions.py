@@ -117,9 +117,10 @@ class ExpressionWriter:
         if type_ == "BOOL":
             return [self._logic, self._logic, self._compare, self._compare, self._compare, self._bit, self._shortcut]
         if type_ in BITS:
-            return [self._logic, self._logic, self._logic, self._shift, self._shift, self._add, self._multiply]
+            return [self._logic, self._logic, self._logic, self._shift, self._shift, self._add, self._multiply,
+                    self._part]
         if type_ in ("TIME", "LTIME"):
-            return [self._add, self._add, self._order, self._scale, self._between]
+            return [self._add, self._add, self._order, self._scale, self._between, self._uptime]
         if type_ in MOMENTS:
             return [self._later, self._later, self._order]
         own = [self._add, self._add, self._multiply, self._divide, self._order, self._negate]
@@ -209,6 +210,19 @@ class ExpressionWriter:
             return self._compare(type_, depth)
         owner = self._dice.choice(owners)
         return f"{self._dice.choice(self.scope.places[owner])}.{self._dice.randrange(scalar_of(owner).bits)}"
+
+    def _part(self, type_: str, depth: int) -> str:
+        """A byte or word of a wider one."""
+        bits = scalar_of(type_).bits
+        owners = [one for one in (*BITS, *NUMBERS) if self.scope.places.get(one) and scalar_of(one).bits > bits]
+        if not owners:
+            return self._logic(type_, depth)
+        owner = self._dice.choice(owners)
+        part = f"%{type_[0]}{self._dice.randrange(scalar_of(owner).bits // bits)}"
+        return f"{self._dice.choice(self.scope.places[owner])}.{part}"
+
+    def _uptime(self, type_: str, _depth: int) -> str:
+        return f"{type_}()"
 
     def _convert(self, type_: str, depth: int) -> str:
         others = [one for one in self.scope.places if one in ELEMENTARY and one != type_]

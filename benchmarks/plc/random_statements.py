@@ -56,6 +56,12 @@ class StatementWriter:
         if not owners:
             return self._assign()
         owner = self._dice.choice(owners)
+        parts = [one for one in BITS if scalar_of(one).bits < scalar_of(owner).bits]
+        if parts and self._dice.random() < 0.4:
+            part = self._dice.choice(parts)
+            number = self._dice.randrange(scalar_of(owner).bits // scalar_of(part).bits)
+            place = f"{self._dice.choice(self._scope.written[owner])}.%{part[0]}{number}"
+            return f"{place} := {self._write(part, 2)};"
         bit = self._dice.randrange(scalar_of(owner).bits)
         return f"{self._dice.choice(self._scope.written[owner])}.{bit} := {self._write('BOOL', 2)};"
 

@@ -546,6 +546,9 @@ def _take_output(variable: Variable, argument: Argument, instance: Place, signat
 def _bind(variable: Variable, argument: Argument | None, node: Invocation, signature: Signature,
           scope: Scope, elaborate: Elaborate, behind: list[Statement]) -> Place:
     """The place that an in-out stands for; one of its own for what is not known."""
+    if argument is None and (signature.name.partition("@")[0], variable.name) in scope.world.bound_references:
+        scope.report("gap-reference", node.span)
+        argument = Argument(variable.name, Name("null", "null", node.span), False, node.span)
     if argument is None:
         raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
                            type=describe_type(variable.type))

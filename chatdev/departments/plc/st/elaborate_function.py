@@ -94,10 +94,26 @@ def _call_dialect(upper: str, node: Invocation, scope: Scope, elaborate: Elabora
         return _measure(node, scope, elaborate)
     if upper == "CONCAT_DATE_TOD" and len(node.arguments) == 2:
         return _join_moment(node, scope, elaborate)
+    if upper == "__ISVALIDREF" and len(node.arguments) == 1:
+        found = _is_valid(node.arguments[0].value, node, scope)
+        if found is not None:
+            return found
     if upper in _OF_POINTERS:
         scope.report("gap-pointer", node.span)
         return Unknown("pointers", BOOL if upper in _TRUTHS else opaque_type("POINTER", "pointers"), node.span)
     return None
+
+
+def _is_valid(reference: Node, node: Invocation, scope: Scope) -> Expression | None:
+    """Whether a reference stands for something; None where that is not known."""
+    key = reference.key if isinstance(reference, Name) else ""
+    if (scope.routine.partition("@")[0], key) in scope.world.bound_references:
+        return Constant(True, BOOL, node.span)
+    variable = scope.variables.get(key) if key in scope.referents else None
+    if variable is None or not isinstance(variable.type, Scalar) or not is_opaque(variable.type):
+        return None
+    cell = Place(variable.name, (), variable.type, node.span)
+    return Operation("<>", (cell, Constant(0, variable.type)), BOOL, node.span)
 
 
 def _read_clock(upper: str, node: Invocation, scope: Scope) -> Expression:

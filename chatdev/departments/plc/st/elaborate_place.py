@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import (
     Array,
     Bit,
+    Branch,
     Constant,
     Expression,
     Field,
+    Forget,
+    Operation,
     Place,
     Record,
     Scalar,
@@ -28,7 +32,7 @@ from chatdev.departments.plc.st.functions import (
     describe_type,
     is_opaque,
 )
-from chatdev.departments.plc.st.scope import BASE, OPEN_DIALECTS, Scope, constant_of
+from chatdev.departments.plc.st.scope import BASE, NO_REFERENT, OPEN_DIALECTS, Scope, constant_of
 from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
 
 Elaborate = Callable[[Node, Scope], Expression]
@@ -38,7 +42,7 @@ def elaborate_place(node: Node, scope: Scope, elaborate: Elaborate) -> Place | B
     """A variable or what is in it, the constant of that name, or what is not known there. `elaborate` reads the
     indices."""
     if isinstance(node, Name):
-        return _find_name(node, scope)
+        return find_referent(node, scope, elaborate, "references") or _find_name(node, scope)
     if isinstance(node, Member):
         return _find_value(node, scope) or _find_own(node, scope) or _find_qualified(node, scope) \
             or _enter_member(_base(node.base, scope, elaborate), node, scope)
@@ -127,13 +131,39 @@ def _find_qualified(node: Member, scope: Scope) -> Place | Constant | Unknown | 
     return _find_name(Name(node.key, node.text, node.span), scope)
 
 
-def _follow(node: Target, scope: Scope, elaborate: Elaborate) -> Unknown:
+def find_referent(name: Name, scope: Scope, elaborate: Elaborate, why: str) -> Place | None:
+    """The variable that a reference or pointer of the routine stands for. Where it may stand for none yet, that is
+    looked at before."""
+    referent, variable = scope.referents.get(name.key), scope.variables.get(name.key)
+    if referent is None or variable is None or not is_opaque(variable.type) or why_unknown(variable.type) != why:
+        return None
+    place = elaborate_place(referent.node, scope, elaborate)
+    if not isinstance(place, Place) or place.type != scope.world.pointees.get(variable.type.name) or not _outlasts(  # type: ignore[union-attr]
+            place, variable, scope):
+        return None
+    if not referent.is_bound:
+        cell = Place(variable.name, (), variable.type, name.span)
+        is_none = Operation("=", (cell, Constant(0, variable.type)), BOOL, name.span)
+        scope.before.append(Branch(is_none, (Forget(NO_REFERENT, name.span),), span=name.span))
+    return replace(place, span=name.span)
+
+
+def _outlasts(place: Place, variable: Variable, scope: Scope) -> bool:
+    """Whether a variable is the same one, and there, as long as a reference may stand for it."""
+    root = scope.find(place.root)
+    is_kept = scope.kind in ("block", "program") and variable.section != "temp"
+    return root is not None and not (is_kept and root.section in ("temp", "in_out"))
+
+
+def _follow(node: Target, scope: Scope, elaborate: Elaborate) -> Place | Unknown:
     """What a pointer points to."""
     if is_own_instance(node) or is_own_instance(node, "super"):
         if scope.kind == "function":
             raise scope.reject("no-instance", node.span)
         scope.report("gap-pointer", node.span)
         return Unknown("pointers", UNKNOWN_TYPE, node.span)
+    if isinstance(node.base, Name) and (found := find_referent(node.base, scope, elaborate, "pointers")) is not None:
+        return found
     base = elaborate_place(node.base, scope, elaborate)
     if not is_opaque(base.type):
         raise scope.reject("no-pointer", node.span, found=describe_type(base.type))

@@ -29,6 +29,7 @@ from chatdev.departments.plc.st.elaborate_call import call_getter, call_setter, 
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant, operate
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, is_opaque, range_of
+from chatdev.departments.plc.st.references import find_addressed, is_nothing
 from chatdev.departments.plc.st.scope import ANYTHING, BASE, MOST_LOOPS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import (
     Alone,
@@ -109,6 +110,8 @@ def _assign_first(step: Assignment, scope: Scope) -> list[Statement]:
 
 
 def _assign(step: Assignment, scope: Scope) -> list[Statement]:
+    if (bound := _refer(step, scope)) is not None:
+        return bound
     if step.sign == "REF=":
         scope.report("gap-reference", step.span)
         return []
@@ -137,6 +140,22 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
             parts := _copy_parts(target, value, step.span)):
         return parts
     return [Assign(target, coerce(value, target.type, scope, f"a value for '{name}'"), step.span)]
+
+
+def _refer(step: Assignment, scope: Scope) -> list[Statement] | None:
+    """What lets a reference or pointer stand for its one variable, or for none."""
+    target = step.target
+    variable = scope.variables.get(target.key) if isinstance(target, Name) and target.key in scope.referents else None
+    if variable is None or not is_opaque(variable.type) or (step.sign == "REF=") != (
+            why_unknown(variable.type) == "references"):
+        return None
+    none = is_nothing(step.value)
+    node = step.value if step.sign == "REF=" or none else find_addressed(step.value)
+    if not none and node is not None:
+        elaborate_place(node, scope, elaborate)
+    assert isinstance(variable.type, Scalar)
+    cell = Place(variable.name, (), variable.type, step.span)
+    return [Assign(cell, Constant(0 if none else 1, variable.type), step.span)]
 
 
 def _ask(step: Alone, scope: Scope) -> list[Statement]:

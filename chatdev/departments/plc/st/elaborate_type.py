@@ -106,12 +106,14 @@ class Types:
             return opaque_type(record.name, "unions"), 0
         return record, initial_value(record)
 
-    def _resolve_pointer(self, node: PointerTo, scope: Scope) -> tuple[Type, Value]:
+    def resolve_followed(self, node: PointerTo, scope: Scope) -> Type:
+        """The type of a reference or pointer of which it is known what it stands for."""
+        return self._resolve_pointer(node, scope, is_followed=True)[0]
+
+    def _resolve_pointer(self, node: PointerTo, scope: Scope, is_followed: bool = False) -> tuple[Type, Value]:
         """A pointer's value is never known; what it points to has a type."""
-        if node.is_reference:
-            scope.report("gap-reference", node.span)
-        else:
-            scope.report("gap-pointer", node.span)
+        if not is_followed:
+            scope.report("gap-reference" if node.is_reference else "gap-pointer", node.span)
         key = node.target.name.key if isinstance(node.target, TypeName) else ""
         is_open = key in self._open or key in self._opened
         target = UNKNOWN_TYPE if is_open else self.resolve(node.target, scope)[0]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from typing import Literal
 
 from chatdev.departments.plc.st.core import (
@@ -14,6 +16,7 @@ from chatdev.departments.plc.st.core import (
     Place,
     Record,
     Routine,
+    Scalar,
     Section,
     Span,
     Statement,
@@ -30,6 +33,7 @@ from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
 from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely, scalar_of
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
+from chatdev.departments.plc.st.references import Referent, find_bound, find_names, find_referents
 from chatdev.departments.plc.st.scope import (
     MOST_ELEMENTS,
     OPEN_DIALECTS,
@@ -40,7 +44,7 @@ from chatdev.departments.plc.st.scope import (
     World,
     is_open,
 )
-from chatdev.departments.plc.st.syntax import Declaration, Foreign, Name, Step, TypeNode, Unit
+from chatdev.departments.plc.st.syntax import Declaration, Foreign, Name, PointerTo, Step, TypeNode, Unit
 
 MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
@@ -280,7 +284,8 @@ class Units:
             return key
         lost = self._lost.setdefault(key, set())
         variables: dict[str, Variable] = {}
-        scope = Scope(self._world, variables, broken=unit.broken, kind="member")
+        scope = Scope(self._world, variables, broken=unit.broken, kind="member", referents=find_referents(unit, ()),
+                      bound=find_bound(unit))
         result: Type | None = None
         if kind in ("method", "get") and unit.result is not None:
             result = self._declare_result(unit, scope, variables, lost, "output")
@@ -290,6 +295,7 @@ class Units:
             own = [one for one in unit.declarations if not one.is_kept]
             for variable in self._declare_variables(own, scope, lost, variables, "member"):
                 variables[variable.name] = variable
+            self._bind_references(key, scope.bound, variables)
         found = tuple(variables.values())
         written = f"{self._units[context].name.text}.{unit.name.text}"
         self._world.signatures[key] = Signature(key, written, "member", found, result, make_record(written, key, found),
@@ -303,6 +309,7 @@ class Units:
         variables = {variable.name: variable for variable in signature.variables}
         scope = Scope(self._world, variables, is_standard=self._is_standard, kind=signature.kind, broken=unit.broken,
                       lost=frozenset(lost), routine=signature.name)
+        scope.referents = find_referents(unit, ()) if body.owner else self._find_referents(unit)
         if body.owner:
             owner = self._world.signatures[body.owner]
             owned = {one.name: one for one in owner.variables}
@@ -349,11 +356,13 @@ class Units:
         lost = self._lost.setdefault(key, set())
         variables: dict[str, Variable] = {}
         try:
-            scope = Scope(self._world, variables, broken=unit.broken)
+            scope = Scope(self._world, variables, broken=unit.broken, referents=self._find_referents(unit),
+                          bound=self._find_bound(unit))
             result = self._declare_result(unit, scope, variables, lost) if unit.kind == "function" else None
             variables |= {one.name: one for one in self._inherit(unit, scope, lost)}
             for variable in self._declare_variables(unit.declarations, scope, lost, variables, unit.kind):
                 variables[variable.name] = variable
+            self._bind_references(key, scope.bound, variables)
             self._declare_kept(unit, scope, lost, variables)
         finally:
             self.open.pop()
@@ -370,6 +379,45 @@ class Units:
             self._check_interfaces(unit)
             self._check_overrides(unit)
         return signature
+
+    def _find_referents(self, unit: Unit) -> Mapping[str, Referent]:
+        """What its references and pointers stand for; those that extend it may change that."""
+        heirs = self._heirs.get(unit.name.key, ())
+        return find_referents(unit, (*unit.members, *heirs, *(member for one in heirs for member in one.members)))
+
+    def _find_bound(self, unit: Unit) -> set[str]:
+        """The inputs that are references and stand for what a call gives them; a block keeps those that somebody else
+        may look at."""
+        bound = find_bound(unit)
+        if not bound or unit.kind == "function":
+            return bound
+        heirs = self._heirs.get(unit.name.key, ())
+        others = (*unit.members, *heirs, *(member for one in heirs for member in one.members))
+        return bound - find_names(others, of_members=False) - self._entered
+
+    def _bind_references(self, key: str, bound: Set[str], variables: dict[str, Variable]) -> None:
+        """Let inputs be the in-outs that they are."""
+        for name in bound & variables.keys():
+            type_ = variables[name].type
+            target = self._world.pointees.get(type_.name) if isinstance(type_, Scalar) else None
+            if target is not None and not is_opaque(target):
+                variables[name] = replace(variables[name], type=target, initial=initial_value(target), section="in_out")
+                self._world.bound_references.add((key, name))
+
+    @cached_property
+    def _entered(self) -> set[str]:
+        """All names that stand behind a dot."""
+        units = self._units.values()
+        return find_names((*units, *(member for unit in units for member in unit.members)), of_members=True)
+
+    @cached_property
+    def _heirs(self) -> Mapping[str, Sequence[Unit]]:
+        """The blocks that extend each, also by way of others."""
+        found: dict[str, list[Unit]] = {}
+        for unit in self._units.values():
+            for definer in islice(self._chain(unit.name.key), 1, None) if unit.base else ():
+                found.setdefault(definer.name.key, []).append(unit)
+        return found
 
     def _inherit(self, unit: Unit, scope: Scope, lost: set[str]) -> Iterable[Variable]:
         """The variables of the block that this one extends."""
@@ -516,6 +564,10 @@ class Units:
 
     def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]
+        names = {name.key for name in declaration.names}
+        if isinstance(node, PointerTo) and names <= scope.referents.keys() | scope.bound:
+            is_bound = all(key in scope.bound or scope.referents[key].is_bound for key in names)
+            return self.types.resolve_followed(node, scope), int(is_bound)
         found, initial = self.types.resolve(node, scope, first.text)
         if self._bind_open(found, declaration, kind) != "in_out":
             self._check_own(found, first, scope, kind)

@@ -158,12 +158,12 @@ def _parse_constant(cursor: Cursor, names: list[Name]) -> Declaration:
 
 
 def _parse_beginning(cursor: Cursor, is_array: bool) -> Initials | None:
-    """What a variable begins with, if that is said; a reference's variable is passed over."""
+    """What a variable begins with, if that is said; of a reference what it stands for."""
     if cursor.token.key == "ref" and cursor.ahead().key == "=":
         cursor.take()
         cursor.take()
-        parse_expression(cursor)
-        return None
+        value = parse_expression(cursor)
+        return Initials(value.span, value)
     if cursor.token.key == "=":
         cursor.findings.report("equals-assigns", cursor.token.span, Fix.instead(cursor.token.span, ":="))
     elif cursor.token.key != ":=":

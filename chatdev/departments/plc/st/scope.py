@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -27,6 +27,7 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.functions import UNKNOWN_TYPE
+from chatdev.departments.plc.st.references import Referent
 
 MOST_DEPTH = 150
 """So many operators and statements may stand in each other."""
@@ -39,7 +40,8 @@ MOST_ELEMENTS = 100_000
 OWN_PROGRAM = "the program that is run, by its name"
 BASE = "a block that is extended and is not there"
 UNBOUND = "an in-out outside of the call of its block"
-ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM, BASE, UNBOUND))
+NO_REFERENT = "a reference or pointer that stands for nothing"
+ANYTHING = frozenset(("pointers", "references", "dynamic dispatch", OWN_PROGRAM, BASE, UNBOUND, NO_REFERENT))
 """Why it is not known where something is written."""
 OPEN_DIALECTS = ("codesys", "twincat")
 """Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""
@@ -117,6 +119,8 @@ class World:
     lost: set[str] = field(default_factory=set)
     partial: set[str] = field(default_factory=set)
     """The blocks that extend one which is not there: they may have more members."""
+    bound_references: set[tuple[str, str]] = field(default_factory=set)
+    """The in-outs of routines that are declared as references; a call may leave them out."""
     bases: dict[str, str] = field(default_factory=dict)
     """What a structure or function block extends."""
     broken: bool = False
@@ -203,6 +207,10 @@ class Scope:
     """The data of these calls."""
     used_members: dict[str, Variable] = field(default_factory=dict)
     """The variables of its block that a member uses, by the names that they have here."""
+    referents: Mapping[str, Referent] = field(default_factory=dict)
+    """What its references and pointers stand for, where that is known."""
+    bound: Set[str] = frozenset()
+    """Its inputs that are references and stand for what a call gives them."""
     aliases: dict[str, Place] = field(default_factory=dict)
     """Other places that names stand for."""
 
