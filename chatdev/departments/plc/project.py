@@ -24,11 +24,13 @@ from chatdev.departments.plc.xml_tree import Element, WrongContainer, read_xml
 from chatdev.errors import ConfigError
 from chatdev.plain_file import read_named
 
-ENDINGS = (".st", ".iecst", ".exp", ".scl", ".tcpou", ".tcdut", ".tcgvl", ".tcio", ".tctto", ".xml")
-"""Of the files that a folder is searched for; an .xml only where it is PLCopen's."""
+ENDINGS = (".st", ".iecst", ".exp", ".scl", ".udt", ".db", ".tcpou", ".tcdut", ".tcgvl", ".tcio", ".tctto", ".xml")
+"""Of the files that a folder is searched for."""
+_SHARED = {".xml": "plcopen.org/xml", ".db": "DATA_BLOCK", ".udt": "TYPE"}
+"""Endings that files of other kinds have, too, and what one with a program has near its begin."""
 _PROJECT_ENDING = ".plcproj"
 _DIALECTS: dict[Literal["iec", "codesys", "twincat", "siemens"], tuple[str, ...]] = {
-    "twincat": (".tcpou", ".tcdut", ".tcgvl", ".tcio"), "siemens": (".scl",), "codesys": (".exp",)}
+    "twincat": (".tcpou", ".tcdut", ".tcgvl", ".tcio"), "siemens": (".scl", ".udt", ".db"), "codesys": (".exp",)}
 _COMPILED = (".tcpou", ".tcdut", ".tcgvl", ".tcio", ".tctto")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 MOST_FILES = 20_000
@@ -292,22 +294,24 @@ def _search(folder: Path, project: SourceProject, is_own: bool) -> Iterator[Path
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
-    """Files with a program by their endings, outside of hidden folders; of XML what says that it is PLCopen's."""
+    """Files with a program by their endings, outside of hidden folders."""
     for file in folder.rglob("*"):
         ending = file.suffix.lower()
         is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
         if ending in (*ENDINGS, _PROJECT_ENDING) and not is_hidden and (file.is_file() or not file.exists()) and (
-                ending != ".xml" or _is_plcopen(file)):
+                ending not in _SHARED or _holds_program(file)):
             yield file
 
 
-def _is_plcopen(file: Path) -> bool:
+def _holds_program(file: Path) -> bool:
+    """Whether a file begins as one with a program, where files of other kinds have its ending, too."""
     try:
         with file.open("rb") as opened:
             head = opened.read(4000)
     except OSError:
         return False
-    return b"plcopen.org/xml" in head or b"plcopen.org/xml".decode().encode("utf-16-le") in head
+    word = _SHARED[file.suffix.lower()]
+    return word.encode() in head or word.encode("utf-16-le") in head
 
 
 def _project_files(file: Path, project: SourceProject, is_own: bool) -> Iterator[Path]:

@@ -39,6 +39,7 @@ from chatdev.departments.plc.st.elaborate_place import (
     why_unknown,
 )
 from chatdev.departments.plc.st.functions import BOOL, FUNCTIONS, OPERATORS, UNKNOWN_TYPE, describe_type, fit, is_opaque
+from chatdev.departments.plc.st.instructions import INSTRUCTIONS
 from chatdev.departments.plc.st.scope import (
     ANYTHING,
     BASE,
@@ -78,7 +79,7 @@ def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expr
     if not isinstance(callee, Name):
         return _call_place(node, scope, elaborate)
     own = scope.find(callee.key)
-    if own is not None:
+    if own is not None and not _names_standard(own, scope):
         if own.section == "result" or own.name == scope.owner:
             raise scope.reject("recursion", node.span, circle=f"{own.written} calls {own.written}")
         if is_opaque(own.type):
@@ -90,6 +91,12 @@ def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expr
     if signature.kind != "function":
         raise scope.reject("block-as-function", callee.span, name=signature.written)
     return _call_function(signature, node, scope, elaborate)
+
+
+def _names_standard(own: Variable, scope: Scope) -> bool:
+    """Whether a variable that cannot be called has the name of a standard function, which TIA Portal tells apart."""
+    return scope.world.dialect.name == "siemens" and own.name.upper() in FUNCTIONS and isinstance(own.type, Scalar) \
+        and own.section != "result"
 
 
 def _leave_namespace(node: Invocation, scope: Scope) -> Invocation:
@@ -128,6 +135,11 @@ def _call_known(name: Name, node: Invocation, scope: Scope, elaborate: Elaborate
 
 def _call_missing(name: Name, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
     """A function that is not there: what it gives is not known, nor what it writes to what it is given."""
+    if scope.world.dialect.name == "siemens" and name.key.upper() in INSTRUCTIONS and not scope.sees_all:
+        scope.report("gap-instruction", name.span, name=name.text)
+        why = f"the instruction {name.text}"
+        scope.before += _lose(why, node, scope, elaborate)
+        return Unknown(why, UNKNOWN_TYPE, node.span)
     if not scope.world.dialect.allows_missing or scope.sees_all:
         raise _reject_callee(name, scope)
     missing = scope.miss(name.text, name.span)
@@ -226,6 +238,11 @@ def elaborate_call_statement(node: Invocation, scope: Scope, elaborate: Elaborat
         return []
     if _is_function(node, scope):
         return _drop_result(node, scope, elaborate)
+    timer = _find_timer(node.callee, scope, elaborate)
+    if timer is not None:
+        block, place = timer
+        scope.world.standard_used.add(block)
+        return _invoke(place, scope.world.signatures[block], node, scope, elaborate, ())
     instance = elaborate_place(node.callee, scope, elaborate)
     if isinstance(instance, Unknown) or is_opaque(instance.type):
         elaborate_call(node, scope, elaborate)
@@ -233,6 +250,8 @@ def elaborate_call_statement(node: Invocation, scope: Scope, elaborate: Elaborat
     type_ = instance.type
     if not isinstance(instance, Place) or not isinstance(type_, Record) or not type_.block:
         raise scope.reject("no-block", node.callee.span, found=describe_type(type_))
+    if type_.block == "iec_timer" and type_.block in scope.world.standard:
+        raise scope.reject("timer-kind", node.callee.span, name=instance.root)
     signature = scope.world.signatures[type_.block]
     scope.calls.setdefault(type_.block, node.span)
     scope.world.prepare(type_.block)
@@ -245,6 +264,18 @@ def _gives_unknown(node: Invocation, signature: Signature) -> bool:
     """Whether a call names variables that the block has of one which is not there."""
     known = {one.name for one in signature.variables}
     return any(one.name and one.name not in known for one in node.arguments)
+
+
+def _find_timer(callee: Node, scope: Scope, elaborate: Elaborate) -> tuple[str, Place] | None:
+    """The block that `x.TON(…)` runs on the data of an IEC_TIMER, and where that is."""
+    if not isinstance(callee, Member) or callee.key not in _TIMERS or scope.world.dialect.name != "siemens":
+        return None
+    place = elaborate_place(callee.base, scope, elaborate)
+    is_timer = isinstance(place.type, Record) and place.type.block == "iec_timer"
+    return (callee.key, place) if is_timer and isinstance(place, Place) else None
+
+
+_TIMERS = ("ton", "tof", "tp")
 
 
 def _is_function(node: Invocation, scope: Scope) -> bool:

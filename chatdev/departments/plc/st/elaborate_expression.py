@@ -20,7 +20,7 @@ from chatdev.departments.plc.st.core import (
     initial_value,
 )
 from chatdev.departments.plc.st.elaborate_call import call_getter, elaborate_call
-from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
+from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, opaque_type, why_unknown
 from chatdev.departments.plc.st.functions import (
     BOOL,
     DATE,
@@ -80,8 +80,9 @@ def elaborate(node: Node, scope: Scope) -> Expression:
 
 def _assign_within(node: Assigning, scope: Scope) -> Expression:
     """`(a := b)`: it is done before the statement, and gives what is assigned."""
-    if scope.world.dialect.name not in OPEN_DIALECTS:
-        raise scope.reject("unexpected", node.value.span, found="':='", what="an expression", key=":=")
+    is_chain = scope.world.dialect.name == "siemens" and not node.in_brackets
+    if scope.world.dialect.name not in OPEN_DIALECTS and not is_chain:
+        raise scope.reject("unexpected", node.span, found="':='", what="an expression", key=":=")
     target = elaborate_target(node.target, scope, elaborate)
     value = elaborate(node.value, scope)
     if isinstance(target, Unknown) or is_opaque(target.type):
@@ -143,6 +144,9 @@ def _elaborate_literal(node: Literal, scope: Scope) -> Expression:
     if not node.type:
         return Constant(node.value, LOOSE_REAL if isinstance(node.value, float) else LOOSE_INT, node.span)
     type_ = SCALARS.get(node.type.lower())
+    if type_ is None and node.type == "DTL":
+        scope.report("gap-type", node.span, name=node.type)
+        return Unknown("the type DTL", opaque_type("DTL", "the type DTL"), node.span)
     if type_ is None:
         raise scope.reject("unknown-type", node.span, name=node.type, near="", unsupported=False)
     if type_ in (TIME, LTIME) and node.value >= 1 << type_.bits - 1:

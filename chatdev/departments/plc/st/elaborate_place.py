@@ -211,6 +211,8 @@ def _find_name(node: Name, scope: Scope) -> Place | Constant | Unknown:
     if node.key in scope.aliases:
         return scope.aliases[node.key]
     variable = scope.find(node.key)
+    if node.is_quoted and node.key in scope.variables and node.key in scope.world.globals and _is_siemens(scope):
+        raise scope.reject("global-hidden", node.span, name=node.text)  # TIA Portal means the global one
     if variable is not None:
         if is_opaque(variable.type) and why_unknown(variable.type) == "references":
             scope.report("gap-reference", node.span)
@@ -226,11 +228,15 @@ def _find_name(node: Name, scope: Scope) -> Place | Constant | Unknown:
         scope.world.tells_enabled.add(scope.routine)
         scope.aliases[node.key] = scope.add_temporary("eno", BOOL, True)
         return scope.aliases[node.key]
-    if node.is_quoted and scope.world.dialect.name != "siemens":
+    if node.is_quoted and not _is_siemens(scope):
         return Constant(node.text, WSTRING, node.span)
-    if node.key in ("null", "nullptr") and scope.world.dialect.name != "siemens":
+    if node.key in ("null", "nullptr") and not _is_siemens(scope):
         return Unknown("pointers", UNKNOWN_TYPE, node.span)
     return scope.miss(node.text, node.span)
+
+
+def _is_siemens(scope: Scope) -> bool:
+    return scope.world.dialect.name == "siemens"
 
 
 def _find_value(node: Member, scope: Scope) -> Constant | None:

@@ -18,13 +18,15 @@ from chatdev.departments.plc.st.core import (
     Loop,
     Operation,
     Place,
+    Record,
     Scalar,
     Span,
     Statement,
+    Type,
     Unknown,
 )
 from chatdev.departments.plc.st.elaborate_call import call_getter, call_setter, elaborate_call_statement
-from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_as, elaborate_constant, operate
+from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant, operate
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, is_opaque, range_of
 from chatdev.departments.plc.st.references import find_addressed, is_nothing
@@ -121,7 +123,11 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
                                found=describe_type(target.type))
         return [Branch(condition, (Assign(target, Constant(step.sign == "S=", BOOL), step.span),), span=step.span)]
     name = step.target.text if isinstance(step.target, Name | Member) else "the element"
-    value = elaborate_as(step.value, target.type, scope, f"a value for '{name}'")
+    value = elaborate(step.value, scope)
+    if isinstance(target, Place) and scope.world.dialect.name == "siemens" and (
+            parts := _copy_parts(target, value, step.span)):
+        return parts
+    value = coerce(value, target.type, scope, f"a value for '{name}'")
     if is_opaque(target.type):
         return []
     return [Assign(target, value, step.span)]
@@ -151,6 +157,35 @@ def _ask(step: Alone, scope: Scope) -> list[Statement]:
     if scope.world.dialect.allows_missing and isinstance(elaborate_place(step.target, scope, elaborate), Unknown):
         return [Forget(BASE, step.span)]
     raise scope.reject("half-statement", step.target.span, found="';'", name=step.target.text, end=True, sign="")
+
+
+def _copy_parts(target: Place, source: Expression, span: Span) -> list[Statement]:
+    """The copy of a structure into another one whose parts have the same names and types, part by part; nothing for one
+    type, or where that is no copy."""
+    if target.type == source.type or not isinstance(source, Place) or not _are_alike(target.type, source.type):
+        return []
+    assert isinstance(target.type, Record)
+    found: list[Statement] = []
+    for part in target.type.fields:
+        to, of = (Place(one.root, (*one.steps, part.name), _type_of(one.type, part.name), span)
+                  for one in (target, source))
+        found += _copy_parts(to, of, span) if to.type != of.type else [] if is_opaque(to.type) else [
+            Assign(to, of, span)]
+    return found
+
+
+def _are_alike(one: Type, other: Type) -> bool:
+    """Whether these are one type, or structures of the same parts in the same order."""
+    if one == other or not isinstance(one, Record) or not isinstance(other, Record):
+        return one == other
+    return not one.block and not other.block and len(one.fields) == len(other.fields) and all(
+        left.name == right.name and _are_alike(left.type, right.type)
+        for left, right in zip(one.fields, other.fields, strict=True))
+
+
+def _type_of(record: Type, name: str) -> Type:
+    assert isinstance(record, Record)
+    return next(part.type for part in record.fields if part.name == name)
 
 
 def _condition(node: Node, scope: Scope, what: str) -> Expression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 
 from chatdev.departments.plc.st.coerce import coerce, settle
@@ -295,8 +295,14 @@ def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Sc
         return 0
     if isinstance(type_, Array) and initials.parts:
         return _fill_array(_expand(initials, type_, scope), type_, default, initials, scope)
-    if isinstance(type_, Record) and (initials.names or initials.value is None):
+    if initials.is_default:
+        return default
+    if isinstance(type_, Record) and initials.names:
         return _fill_record(initials, type_, default, scope)
+    if isinstance(type_, Record) and initials.parts and scope.world.dialect.name == "siemens":
+        return _fill_in_order(initials, type_, default, scope)
+    if initials.placed:
+        return _place_all(initials, type_, default, scope)
     if not isinstance(type_, Scalar) and initials.value is not None:
         found = _find_constant(initials.value, type_, scope)
         if found is not None:
@@ -391,11 +397,51 @@ def _fill_record(initials: Initials, type_: Record, default: Value, scope: Scope
     values = dict(default)
     parts = {part.name: part for part in type_.fields if part.section in ("local", "input", "output")}
     for name, inner in initials.names:
-        if name.key not in parts:
-            raise scope.reject("unknown-member", name.span, name=name.text, base=describe_type(type_),
-                               near=find_nearest(name.text, list(parts)), known=", ".join(list(parts)[:12]))
-        values[name.key] = elaborate_initial(inner, parts[name.key].type, values[name.key], scope)
+        part = _find_field(name, parts, type_, scope)
+        values[part.name] = elaborate_initial(inner, part.type, values[part.name], scope)
     return values
+
+
+def _find_field(name: Name, parts: Mapping[str, Field], type_: Record, scope: Scope) -> Field:
+    if name.key not in parts:
+        raise scope.reject("unknown-member", name.span, name=name.text, base=describe_type(type_),
+                           near=find_nearest(name.text, list(parts)), known=", ".join(list(parts)[:12]))
+    return parts[name.key]
+
+
+def _fill_in_order(initials: Initials, type_: Record, default: Value, scope: Scope) -> Value:
+    """The values of a structure's parts in the order of their declaration, as TIA Portal writes them."""
+    if len(initials.parts) > len(type_.fields):
+        raise scope.reject("too-many-values", initials.span, most=len(type_.fields))
+    values = dict(default)
+    for part, (_, inner) in zip(type_.fields, initials.parts, strict=False):
+        values[part.name] = elaborate_initial(inner, part.type, values[part.name], scope)
+    return values
+
+
+def _place_all(initials: Initials, type_: Type, default: Value, scope: Scope) -> Value:
+    """The values that a DATA_BLOCK gives to parts of its variables, one after another."""
+    value = default
+    for way, inner in initials.placed:
+        value = _place(way, inner, type_, value, scope)
+    return value
+
+
+def _place(way: Sequence[Node], inner: Initials, type_: Type, value: Value, scope: Scope) -> Value:
+    if not way or is_opaque(type_):
+        return elaborate_initial(inner, type_, value, scope)
+    step, *rest = way
+    if isinstance(type_, Array):
+        at = _whole(step, DINT, scope, "an index")
+        if not type_.low <= at <= type_.high:
+            raise scope.reject("index-range", step.span, index=at, low=type_.low, high=type_.high)
+        values = list(value)
+        values[at - type_.low] = _place(rest, inner, type_.element, values[at - type_.low], scope)
+        return values
+    if not isinstance(type_, Record) or not isinstance(step, Name):
+        raise scope.reject("no-parts", step.span, type=describe_type(type_))
+    part = _find_field(step, {one.name: one for one in type_.fields}, type_, scope)
+    return {**value, part.name: _place(rest, inner, part.type, value[part.name], scope)}
 
 
 def scalar_of(result: TypeNode | None) -> str | None:

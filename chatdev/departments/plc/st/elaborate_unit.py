@@ -17,6 +17,7 @@ from chatdev.departments.plc.st.core import (
     Record,
     Routine,
     Scalar,
+    Section,
     Span,
     Statement,
     Type,
@@ -460,22 +461,40 @@ class Units:
 
     def _declare_variables(self, declarations: Sequence[Declaration], scope: Scope, lost: set[str],
                            known: Mapping[str, Variable], kind: str) -> Iterable[Variable]:
+        viewed = {one.over.key for one in declarations if one.over is not None}
         for declaration in declarations:
+            if declaration.over is not None:
+                self._report_view(declaration, declaration.over, declarations, scope)
             if declaration.type is None:
                 lost.update(name.key for name in declaration.names)
                 continue
             names = [name for name in declaration.names if self._is_free(name, lost, scope)]
             try:
                 found, initial = self._find_type(declaration, declaration.type, scope, kind)
+                if declaration.over is not None or not viewed.isdisjoint(name.key for name in names):
+                    found, initial = opaque_type(declaration.names[0].text, "views of other variables (AT)"), 0
             except Reject:
                 lost.update(name.key for name in names)
                 continue
             for name in names:
-                variable = Variable(name.key, found, initial, declaration.section, name.text, name.span)
+                section = self._bind_open(found, declaration, kind)
+                variable = Variable(name.key, found, initial, section, name.text, name.span)
                 if name.key in known:
                     _report_twice(variable, known[name.key], declaration, scope)
                 else:
                     yield variable
+
+    def _bind_open(self, found: Type, declaration: Declaration, kind: str) -> Section:
+        """The section of a variable: what TIA Portal hands to a function as `Array[*]` is bound to the array."""
+        is_given = kind == "function" and declaration.section in ("input", "output") and is_open(found)
+        return "in_out" if is_given and self._world.dialect.name == "siemens" else declaration.section
+
+    def _report_view(self, view: Declaration, over: Name, declarations: Sequence[Declaration], scope: Scope) -> None:
+        """Say that a variable is another view of one, which has to be declared beside it."""
+        if any(name.key == over.key for one in declarations for name in one.names):
+            scope.report("gap-overlay", view.names[0].span, name=view.names[0].text, over=over.text)
+        else:
+            scope.reject_unknown(over.key, over.text, over.span)
 
     def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]
@@ -484,10 +503,10 @@ class Units:
             is_bound = all(key in scope.bound or scope.referents[key].is_bound for key in names)
             return self.types.resolve_followed(node, scope), int(is_bound)
         found, initial = self.types.resolve(node, scope, first.text)
-        if declaration.section != "in_out":
+        if self._bind_open(found, declaration, kind) != "in_out":
             self._check_own(found, first, scope, kind)
         if declaration.initial is None:
-            if declaration.section == "constant" and not is_opaque(found):
+            if declaration.section == "constant" and not is_opaque(found) and self._world.dialect.name != "siemens":
                 scope.report("constant-value", first.span, name=first.text)
             return found, initial
         try:

@@ -113,6 +113,8 @@ def parse_initials(cursor: Cursor) -> Initials:
         return Initials(cursor.span_from((cursor.take(), cursor.take())[0].span))
     if cursor.token.key == "(" and cursor.ahead().kind == "name" and cursor.ahead(2).key == ":=":
         return _parse_named(cursor)
+    if cursor.token.key == "(" and _is_list(cursor):
+        return _parse_elements(cursor, ")")
     if token.kind == "integer" and cursor.ahead().key == "(":
         return Initials(token.span, parts=(_parse_element(cursor),))
     value = parse_expression(cursor)
@@ -123,7 +125,7 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
     names.append(_parse_new_name(cursor))
     while cursor.accept(","):
         names.append(_parse_new_name(cursor))
-    address = cursor.take().text.upper() if cursor.accept("AT") else ""
+    address, over = _parse_place(cursor)
     if section == "constant" and cursor.token.key == ":=" and cursor.previous.kind == "name":
         return _parse_constant(cursor, names)
     if cursor.token.key == ":=" or not cursor.accept(":"):
@@ -135,7 +137,16 @@ def _parse_declaration(cursor: Cursor, names: list[Name], section: Section) -> D
     if not (isinstance(type_, StructOf) and cursor.token.key != ";"):
         cursor.finish_statement("a declaration")
     return Declaration(tuple(names), type_, initial, section, cursor.span_from(names[0].span), edge,
-                       address=address)
+                       address=address, over=over)
+
+
+def _parse_place(cursor: Cursor) -> tuple[str, Name | None]:
+    """The address, or the variable, that stands behind AT."""
+    if not cursor.accept("AT"):
+        return "", None
+    if cursor.token.kind == "name":
+        return "", take_name(cursor)
+    return cursor.take().text.upper(), None
 
 
 def _parse_constant(cursor: Cursor, names: list[Name]) -> Declaration:
@@ -263,15 +274,28 @@ _INTEGERS = frozenset(("sint", "int", "dint", "lint", "usint", "uint", "udint", 
                        "lword"))
 
 
-def _parse_elements(cursor: Cursor) -> Initials:
+def _is_list(cursor: Cursor) -> bool:
+    """Whether the bracket holds nothing, or the values of a structure in their order."""
+    depth = distance = 0
+    while (key := cursor.ahead(distance).key) not in (";", "") or not distance:
+        depth += (key in ("(", "[")) - (key in (")", "]"))
+        if not depth:
+            return distance == 1
+        if key == "," and depth == 1:
+            return True
+        distance += 1
+    return False
+
+
+def _parse_elements(cursor: Cursor, closer: str = "]") -> Initials:
     opener = cursor.take()
     parts = []
     with cursor.nest():
-        while cursor.token.key != "]":
+        while cursor.token.key != closer:
             parts.append(_parse_element(cursor))
             if not cursor.accept(","):
                 break
-    cursor.expect("]", "the values of an array")
+    cursor.expect(closer, "the values of an array" if closer == "]" else "the values of a structure")
     return Initials(cursor.span_from(opener.span), parts=tuple(parts))
 
 

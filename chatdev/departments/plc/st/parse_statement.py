@@ -100,7 +100,7 @@ def _parse_statement(cursor: Cursor) -> Step | None:
     if token.kind == "foreign":
         cursor.take()
         return Foreign("code of another language", token.span)
-    if token.key == "jmp" and cursor.ahead().kind == "name":
+    if token.key in ("jmp", "goto") and cursor.ahead().kind == "name":
         cursor.take()
         target = cursor.take()
         cursor.finish_statement("a jump")
@@ -157,14 +157,14 @@ def _parse_value(cursor: Cursor) -> Node:
     return value
 
 
-def _parse_assigning(cursor: Cursor) -> Node:
+def _parse_assigning(cursor: Cursor, in_brackets: bool = False) -> Node:
     """An expression, or an assignment in its place."""
     value = parse_expression(cursor)
     if cursor.token.key != ":=" or not isinstance(value, Name | Member | Subscript | Target):
         return value
     cursor.take()
     with cursor.nest():
-        return Assigning(value, _parse_assigning(cursor), cursor.span_from(value.span))
+        return Assigning(value, _parse_assigning(cursor, in_brackets), cursor.span_from(value.span), in_brackets)
 
 
 def _parse_label(cursor: Cursor, target: Node) -> Step:
@@ -513,7 +513,7 @@ def _parse_operand(cursor: Cursor) -> Node:
 def _parse_bracket(cursor: Cursor) -> Node:
     opener = cursor.take()
     with cursor.nest():
-        inner = _parse_assigning(cursor)
+        inner = _parse_assigning(cursor, in_brackets=True)
     if not cursor.accept(")"):
         raise cursor.stop("open-bracket", bracket="(", expected=")", line=opener.line, column=opener.column,
                           key=cursor.token.key)

@@ -14,11 +14,13 @@ from chatdev.departments.plc.st.syntax import (
     Declaration,
     Initials,
     Invocation,
+    Member,
     Name,
     Node,
     SourceFile,
     Step,
     StructOf,
+    Subscript,
     Task,
     TypeNode,
     Unit,
@@ -148,17 +150,18 @@ class _Reader:
         _skip_header(cursor)
         while cursor.token.key in ("non_retain", "RETAIN"):
             cursor.take()
+        parts: list[Declaration] = []
         is_plain = cursor.token.key == "VAR"
-        type_ = StructOf(tuple(_parse_section(cursor)), opener.span) if is_plain else parse_type(cursor)
+        while cursor.token.key == "VAR":
+            parts += _parse_section(cursor)
+        type_ = StructOf(tuple(parts), opener.span) if is_plain else parse_type(cursor)
         cursor.accept(";")
         cursor.accept("BEGIN")
         body = parse_statements(cursor)
         _close_unit(cursor, opener)
-        values = [(one.target, Initials(one.span, one.value)) for one in body if isinstance(one, Assignment)]
-        simple = tuple((target, initials) for target, initials in values if isinstance(target, Name))
-        if len(simple) < len(values):
-            cursor.findings.report("gap-data-values", opener.span, name=name.text)
-        initial = Initials(opener.span, names=simple) if simple else None
+        placed = tuple((_way_to(one.target), Initials(one.span, one.value)) for one in body
+                       if isinstance(one, Assignment))
+        initial = Initials(opener.span, placed=placed) if placed else None
         self.variables.append(Declaration((name,), type_, initial, "local", opener.span))
 
     def _read_resource(self) -> None:
@@ -203,6 +206,13 @@ class _Reader:
         if cursor.accept(":"):
             self.tasks.append(Task(_parse_dotted(cursor), self._intervals.get(task)))
         cursor.skip_statement()
+
+
+def _way_to(place: Node) -> tuple[Node, ...]:
+    """The names and indices that lead to a part, from outside to inside."""
+    if isinstance(place, Member):
+        return (*_way_to(place.base), Name(place.key, place.text, place.span))
+    return (*_way_to(place.base), *place.indices) if isinstance(place, Subscript) else (place,)
 
 
 def pass_config(cursor: Cursor) -> bool:

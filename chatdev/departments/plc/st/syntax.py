@@ -93,6 +93,7 @@ class Assigning:
     target: Node
     value: Node
     span: Span
+    in_brackets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,12 +225,19 @@ Step: TypeAlias = "Assignment | CallStatement | Alone | If | Case | For | While 
 
 @dataclass(frozen=True, slots=True)
 class Initials:
-    """What a variable begins with: an expression, `[1, 4(0)]` as counted parts, or `(a := 1)` as named parts."""
+    """What a variable begins with: an expression, `[1, 4(0)]` as counted parts, or `(a := 1)` as named parts; `()` is
+    what it begins with by itself. `placed` are parts by the way to them, by names and indices, as in a DATA_BLOCK."""
 
     span: Span
     value: Node | None = None
     parts: tuple[tuple[Node | None, Initials], ...] = ()
     names: tuple[tuple[Name, Initials], ...] = ()
+    placed: tuple[tuple[tuple[Node, ...], Initials], ...] = ()
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing is written in the brackets."""
+        return self.value is None and not (self.parts or self.names or self.placed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +314,8 @@ class Declaration:
     """Whether a method's variable lasts as long as the instance (VAR_INST)."""
     address: str = ""
     """Where it lies in the controller's memory (`%IX0.0`), if that is said."""
+    over: Name | None = None
+    """The variable that this one is another view of (`bits AT word : ARRAY[0..15] OF BOOL`)."""
 
 
 UnitKind: TypeAlias = OneOf["function", "block", "program", "interface", "method", "action", "get", "set"]

@@ -31,7 +31,8 @@ _PATTERN = re.compile(r"""(?:
     (?P<space>\s++)
   | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]+" | \#"[^"\n]+")
   | (?P<assert>//\#ASSERT\b[^\n]*)
-  | (?P<comment>//[^\n]* | \(\*(?:[^(*]++ | \((?!\*) | \*(?!\)))*+\*\) | /\*(?:[^/*]++ | /(?!\*) | \*(?!/))*+\*/)
+  | (?P<comment>//[^\n]* | (?<![\w"\]])\(/\*(?:[^/*]++ | /(?!\*) | \*(?!/))*+\*/\)
+                | \(\*(?:[^(*]++ | \((?!\*) | \*(?!\)))*+\*\) | /\*(?:[^/*]++ | /(?!\*) | \*(?!/))*+\*/)
   | (?P<pragma>\{[^{}]*+\})
   | (?P<open>\(\* | /\* | \{)
   | (?P<operator>:= | => | <> | <= | >= | \*\* | \.\. | == | != | --> | [-+*/=<>()\[\],;:.&^])
@@ -39,7 +40,8 @@ _PATTERN = re.compile(r"""(?:
   | (?P<real>\d[\d_]*\.\d[\d_]*(?:E[-+]?\d+)? | \d[\d_]*E[-+]?\d+)
   | (?P<integer>\d[\d_]*)
   | (?P<time>(?:T|TIME|LT|LTIME|S5T|S5TIME)\#[-+]?[\w.]+ | L?D(?:ATE)?\#[\d_]+-[\d_]+-[\d_]+
-             | L?(?:TOD|TIME_OF_DAY)\#[\d_]+(?::[\d_.]+)+ | L?(?:DT|DATE_AND_TIME)\#[\d_]+(?:-[\d_]+)+(?::[\d_.]+)+)
+             | L?(?:TOD|TIME_OF_DAY)\#[\d_]+(?::[\d_.]+)+
+             | (?:DTL|L?DT|L?DATE_AND_TIME)\#[\d_]+(?:-[\d_]+)+(?::[\d_.]+)+)
   | (?P<typed>[^\W\d]\w*\#(?:[-+]?\d[\d_]*(?:\#\w+ | (?:\.\d[\d_]*)?(?:E[-+]?\d+)?) | [^\W\d]\w*))
   | (?P<string>(?:W?(?:STRING|CHAR)\#)?'(?:\$.|[^'$\n])*+')
   | (?P<address>%[A-Z]*\*?\d*(?:\.\d+)*)
@@ -209,6 +211,8 @@ def read_time(text: str) -> tuple[str, int]:
     """The type and the count of `T#1m30s`, `TIME#-1.5s`, `LTIME#1us`, of a date or a time of day. A duration that is
     no whole number of milliseconds is an LTIME."""
     prefix, _, digits = text.upper().partition("#")
+    if prefix == "DTL":
+        return prefix, _read_moment("LDT", digits.replace("_", ""))[1]
     if prefix not in _DURATIONS:
         return _read_moment(prefix, digits.replace("_", ""))
     total = _read_duration(text) * 1_000_000
