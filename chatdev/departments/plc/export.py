@@ -337,21 +337,29 @@ def _join(tokens: Sequence[Token]) -> str:
 
 def _add_type(parent: ElementTree.Element, tokens: Sequence[Token], part: Part) -> None:
     key = tokens[0].key.upper() if tokens else ""
-    is_open = any(one.key == "*" and before.key in ("[", ",") for before, one in pairwise(tokens))
-    if not is_open and (add := _TYPES.get(key)):
+    if not _is_open(tokens) and (add := _TYPES.get(key)):
         add(parent, tokens, part)
     elif len(tokens) == 1 and key in _ELEMENTARY:
         _add(parent, key)
     elif len(tokens) > 1 and tokens[1].key == "(" and any(one.key == ".." for one in tokens):
         _add_subrange(parent, tokens, part)
-    elif len(tokens) % 2 and all(one.kind == "name" for one in tokens[::2]) and all(
-            one.key == "." for one in tokens[1::2]):
+    elif _is_path(tokens):
         _add(parent, "derived", name="".join(one.text.strip('"') for one in tokens))
     elif part.word in ("TYPE", "VAR_GLOBAL"):
         raise NotWritable(f"line {part.line}: the type `{_join(tokens)}` of {part.name or 'a variable'} has no place "
                           "in PLCopen XML; write TwinCAT's objects instead")
     else:  # what it is stands in the declarations as written
         _add(parent, "derived", name=_join(tokens))
+
+
+def _is_open(tokens: Sequence[Token]) -> bool:
+    return any(one.key == "*" and before.key in ("[", ",") for before, one in pairwise(tokens))
+
+
+def _is_path(tokens: Sequence[Token]) -> bool:
+    """Whether it is a name, or names with dots between them."""
+    return len(tokens) % 2 == 1 and all(one.kind == "name" for one in tokens[::2]) and all(
+        one.key == "." for one in tokens[1::2])
 
 
 def _add_text_type(parent: ElementTree.Element, tokens: Sequence[Token], _: Part) -> None:

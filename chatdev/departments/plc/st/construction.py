@@ -8,6 +8,7 @@ which then means what it means everywhere.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -147,17 +148,14 @@ class _Construction:
             yield from self._find_elements(place, type_, initials, depth)
 
     def _find_elements(self, place: Node, array: ArrayOf, initials: Initials | None, depth: int) -> Iterator[_Instance]:
-        inner = list(self._find(place, array.element, None, depth + 1))
-        bounds = [tuple(one.value if isinstance(one, Literal) else None for one in pair) if pair else (None, None)
-                  for pair in array.bounds]
-        ranges = [range(low, high + 1) for low, high in bounds if isinstance(low, int) and isinstance(high, int)]
-        count = 1
-        for one in ranges:
-            count *= len(one)
-        if inner and (len(ranges) < len(bounds) or count > _MOST_INSTANCES or initials is not None):
-            yield _Instance(place, inner[0].block, None)
+        inner = next(self._find(place, array.element, None, depth + 1), None)
+        if inner is None:
             return
-        for indices in product(*ranges) if inner else ():
+        ranges = [_range_of(pair) for pair in array.bounds]
+        if None in ranges or math.prod(map(len, filter(None, ranges))) > _MOST_INSTANCES or initials is not None:
+            yield _Instance(place, inner.block, None)
+            return
+        for indices in product(*filter(None, ranges)):
             element = Subscript(place, tuple(Literal(index, "", place.span) for index in indices), place.span)
             yield from self._find(element, array.element, None, depth + 1)
 
@@ -227,6 +225,12 @@ class _Construction:
         steps.append(Assignment(done, Literal(True, "BOOL", span), span))
         first = If(((Unary("not", done, span), tuple(steps)),), (), span)
         return replace(unit, declarations=(*unit.declarations, flag), body=(first, *unit.body))
+
+
+def _range_of(bounds: tuple[Node, Node] | None) -> range | None:
+    """The indices between two numbers; None where they are not written as such."""
+    low, high = (one.value if isinstance(one, Literal) else None for one in bounds or (None, None))
+    return range(low, high + 1) if isinstance(low, int) and isinstance(high, int) else None
 
 
 def _find_init(unit: Unit) -> Unit | None:

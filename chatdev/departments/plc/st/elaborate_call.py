@@ -25,6 +25,7 @@ from chatdev.departments.plc.st.core import (
     Record,
     Scalar,
     Statement,
+    Type,
     Unknown,
     Variable,
     initial_value,
@@ -243,6 +244,11 @@ def elaborate_call_statement(node: Invocation, scope: Scope, elaborate: Elaborat
         block, place = timer
         scope.world.standard_used.add(block)
         return _invoke(place, scope.world.signatures[block], node, scope, elaborate, ())
+    return _call_instance(node, scope, elaborate)
+
+
+def _call_instance(node: Invocation, scope: Scope, elaborate: Elaborate) -> list[Statement]:
+    """A call of an instance of a function block."""
     instance = elaborate_place(node.callee, scope, elaborate)
     if isinstance(instance, Unknown) or is_opaque(instance.type):
         elaborate_call(node, scope, elaborate)
@@ -563,28 +569,37 @@ def _bind(variable: Variable, argument: Argument | None, node: Invocation, signa
         raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
                            type=describe_type(variable.type))
     target = elaborate_target(argument.value, scope, elaborate)
-    is_heir = scope.world.is_heir(target.type, variable.type)
-    if is_heir and isinstance(target, Place) and isinstance(target.type, Record) and not target.type.block:
-        return target
-    if is_heir:
+    is_heir = isinstance(target, Place) and scope.world.is_heir(target.type, variable.type)
+    if is_heir and _is_block(target.type):
         scope.report("gap-dispatch", argument.span)
         target = Unknown("dynamic dispatch", variable.type, argument.span)
     if isinstance(target, Unknown) or (is_opaque(variable.type) != is_opaque(target.type)):
-        why = target.why if isinstance(target, Unknown) else why_unknown(
-            variable.type if is_opaque(variable.type) else target.type)
-        place = scope.add_temporary(variable.written, variable.type, variable.initial)
-        if not is_opaque(place.type):
-            scope.before.append(Assign(place, Unknown(why, place.type, argument.span), argument.span))
-        behind += [Forget(why, argument.span)] if why in ANYTHING else [
-            Assign(target, Unknown(why, target.type, argument.span), argument.span)] if isinstance(
-                target, Place) and not is_opaque(target.type) else []
-        return place
+        return _bind_unknown(variable, target, argument, scope, behind)
     if not isinstance(target, Place):
         raise scope.reject("bit-bound", argument.span, name=variable.written)
-    if not is_bound(variable.type, target.type):
+    if not is_heir and not is_bound(variable.type, target.type):
         raise scope.reject("output-type", argument.span, name=variable.written, callee=signature.written,
                            found=describe_type(variable.type), wanted=describe_type(target.type))
     return target
+
+
+def _is_block(type_: Type) -> bool:
+    return isinstance(type_, Record) and bool(type_.block)
+
+
+def _bind_unknown(variable: Variable, target: Place | Bit | Unknown, argument: Argument, scope: Scope,
+                  behind: list[Statement]) -> Place:
+    """A place of its own for an in-out that stands for what is not known; that may be written by the call."""
+    why = target.why if isinstance(target, Unknown) else why_unknown(
+        variable.type if is_opaque(variable.type) else target.type)
+    place = scope.add_temporary(variable.written, variable.type, variable.initial)
+    if not is_opaque(place.type):
+        scope.before.append(Assign(place, Unknown(why, place.type, argument.span), argument.span))
+    if why in ANYTHING:
+        behind.append(Forget(why, argument.span))
+    elif isinstance(target, Place) and not is_opaque(target.type):
+        behind.append(Assign(target, Unknown(why, target.type, argument.span), argument.span))
+    return place
 
 
 def _bind_globals(block: str, node: Invocation, scope: Scope) -> tuple[tuple[str, Place], ...]:

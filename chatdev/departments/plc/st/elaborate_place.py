@@ -214,10 +214,19 @@ def _find_name(node: Name, scope: Scope) -> Place | Constant | Unknown:
     if node.is_quoted and node.key in scope.variables and node.key in scope.world.globals and _is_siemens(scope):
         raise scope.reject("global-hidden", node.span, name=node.text)  # TIA Portal means the global one
     if variable is not None:
-        if is_opaque(variable.type) and why_unknown(variable.type) == "references":
-            scope.report("gap-reference", node.span)
-            return Unknown("references", scope.world.pointees.get(variable.type.name, UNKNOWN_TYPE), node.span)  # type: ignore[union-attr]
-        return constant_of(variable, node.span) or Place(variable.name, (), variable.type, node.span)
+        return _find_variable(variable, node, scope)
+    return _find_other(node, scope)
+
+
+def _find_variable(variable: Variable, node: Name, scope: Scope) -> Place | Constant | Unknown:
+    if is_opaque(variable.type) and why_unknown(variable.type) == "references":
+        scope.report("gap-reference", node.span)
+        return Unknown("references", scope.world.pointees.get(variable.type.name, UNKNOWN_TYPE), node.span)  # type: ignore[union-attr]
+    return constant_of(variable, node.span) or Place(variable.name, (), variable.type, node.span)
+
+
+def _find_other(node: Name, scope: Scope) -> Place | Constant | Unknown:
+    """What a name means that is no variable's: a value of an enumeration, ENO, a text of CODESYS, NULL."""
     values = scope.world.values.get(node.key, [])
     if len(values) > 1:
         raise scope.reject("ambiguous-value", node.span, name=node.text,
@@ -269,6 +278,11 @@ def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | 
     part = scope.world.find_part(type_, node.key)
     if part is None and type_.block in scope.world.partial:
         return Unknown(BASE, UNKNOWN_TYPE, node.span)
+    return _enter_part(base, part, type_, node, scope)
+
+
+def _enter_part(base: Place, part: Field | None, type_: Record, node: Member, scope: Scope) -> Place:
+    """A part that is seen from here."""
     if part is None or not _is_visible(part, type_, scope):
         known = [_authors_name(part, type_, scope) for part in type_.fields if _is_visible(part, type_, scope)]
         if part is not None:

@@ -10,6 +10,7 @@ from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import (
     Assert,
     Assign,
+    Bit,
     Branch,
     Constant,
     Expression,
@@ -106,10 +107,7 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
     if step.sign == "REF=":
         scope.report("gap-reference", step.span)
         return []
-    if step.sign == "+=" and scope.world.dialect.name in ("iec", "twincat"):
-        sign = step.value.operator if isinstance(step.value, Binary) else ""
-        name = step.target.text if isinstance(step.target, Name | Member) else "the element"
-        raise scope.reject("half-statement", step.target.span, found=f"'{sign}'", name=name, end=False, sign=sign)
+    _check_sign(step, scope)
     if scope.world.properties and (call := call_setter(step, scope, elaborate)) is not None:
         return call
     target = elaborate_target(step.target, scope, elaborate)
@@ -117,20 +115,36 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
         elaborate(step.value, scope)
         return [Forget(target.why, step.span)] if target.why in ANYTHING else []
     if step.sign in ("S=", "R="):
-        condition = _condition(step.value, scope, f"the value behind {step.sign}")
-        if target.type != BOOL:
-            raise scope.reject("no-condition", step.target.span, what=f"the variable before {step.sign}",
-                               found=describe_type(target.type))
-        return [Branch(condition, (Assign(target, Constant(step.sign == "S=", BOOL), step.span),), span=step.span)]
-    name = step.target.text if isinstance(step.target, Name | Member) else "the element"
+        return [_latch(step, target, scope)]
     value = elaborate(step.value, scope)
     if isinstance(target, Place) and scope.world.dialect.name == "siemens" and (
             parts := _copy_parts(target, value, step.span)):
         return parts
-    value = coerce(value, target.type, scope, f"a value for '{name}'")
+    value = coerce(value, target.type, scope, f"a value for '{_name_of(step)}'")
     if is_opaque(target.type):
         return []
     return [Assign(target, value, step.span)]
+
+
+def _check_sign(step: Assignment, scope: Scope) -> None:
+    """Raises Reject for `n += 1` where the dialect has none."""
+    if step.sign == "+=" and scope.world.dialect.name in ("iec", "twincat"):
+        sign = step.value.operator if isinstance(step.value, Binary) else ""
+        raise scope.reject("half-statement", step.target.span, found=f"'{sign}'", name=_name_of(step), end=False,
+                           sign=sign)
+
+
+def _name_of(step: Assignment) -> str:
+    return step.target.text if isinstance(step.target, Name | Member) else "the element"
+
+
+def _latch(step: Assignment, target: Place | Bit, scope: Scope) -> Statement:
+    """`q S= condition`, `q R= condition`."""
+    condition = _condition(step.value, scope, f"the value behind {step.sign}")
+    if target.type != BOOL:
+        raise scope.reject("no-condition", step.target.span, what=f"the variable before {step.sign}",
+                           found=describe_type(target.type))
+    return Branch(condition, (Assign(target, Constant(step.sign == "S=", BOOL), step.span),), span=step.span)
 
 
 def _refer(step: Assignment, scope: Scope) -> list[Statement] | None:

@@ -293,25 +293,30 @@ def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Sc
         if isinstance(initials.value, Name) and scope.find(initials.value.key) is not None:
             coerce(elaborate(initials.value, scope), type_, scope, "the initial value")
         return 0
-    if isinstance(type_, Array) and initials.parts:
-        return _fill_array(_expand(initials, type_, scope), type_, default, initials, scope)
     if initials.is_default:
         return default
+    if initials.placed:
+        return _place_all(initials, type_, default, scope)
+    if not isinstance(type_, Scalar):
+        return _whole_initial(initials, type_, default, scope)
+    if initials.value is None:
+        raise scope.reject("initial-form", initials.span, type=describe_type(type_), wanted="a value")
+    return _scalar(initials.value, type_, scope)
+
+
+def _whole_initial(initials: Initials, type_: Array | Record, default: Value, scope: Scope) -> Value:
+    """The value of an array or structure."""
+    if isinstance(type_, Array) and initials.parts:
+        return _fill_array(_expand(initials, type_, scope), type_, default, initials, scope)
     if isinstance(type_, Record) and initials.names:
         return _fill_record(initials, type_, default, scope)
     if isinstance(type_, Record) and initials.parts and scope.world.dialect.name == "siemens":
         return _fill_in_order(initials, type_, default, scope)
-    if initials.placed:
-        return _place_all(initials, type_, default, scope)
-    if not isinstance(type_, Scalar) and initials.value is not None:
-        found = _find_constant(initials.value, type_, scope)
-        if found is not None:
-            return found
-    if not isinstance(type_, Scalar) or initials.value is None:
-        wanted = "[value, 4(value)]" if isinstance(type_, Array) else "(part := value)" if isinstance(
-            type_, Record) else "a value"
+    found = _find_constant(initials.value, type_, scope) if initials.value is not None else None
+    if found is None:
+        wanted = "[value, 4(value)]" if isinstance(type_, Array) else "(part := value)"
         raise scope.reject("initial-form", initials.span, type=describe_type(type_), wanted=wanted)
-    return _scalar(initials.value, type_, scope)
+    return found
 
 
 def _find_constant(node: Node, type_: Type, scope: Scope) -> Value | None:

@@ -471,18 +471,13 @@ class Units:
             names = [name for name in declaration.names if self._is_free(name, lost, scope)]
             try:
                 found, initial = self._find_type(declaration, declaration.type, scope, kind)
-                if declaration.over is not None or not viewed.isdisjoint(name.key for name in names):
-                    found, initial = opaque_type(declaration.names[0].text, "views of other variables (AT)"), 0
             except Reject:
                 lost.update(name.key for name in names)
                 continue
-            for name in names:
-                section = self._bind_open(found, declaration, kind)
-                variable = Variable(name.key, found, initial, section, name.text, name.span)
-                if name.key in known:
-                    _report_twice(variable, known[name.key], declaration, scope)
-                else:
-                    yield variable
+            if declaration.over is not None or not viewed.isdisjoint(name.key for name in names):
+                found, initial = opaque_type(declaration.names[0].text, "views of other variables (AT)"), 0
+            section = self._bind_open(found, declaration, kind)
+            yield from _make_variables(names, found, initial, section, declaration, known, scope)
 
     def _bind_open(self, found: Type, declaration: Declaration, kind: str) -> Section:
         """The section of a variable: what TIA Portal hands to a function as `Array[*]` is bound to the array."""
@@ -600,6 +595,17 @@ def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement
     scope.used_globals.update(one.name for one in shared)
     return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
                  for one in (*own, *shared) if not is_opaque(one.type))
+
+
+def _make_variables(names: Iterable[Name], type_: Type, initial: Value, section: Section, declaration: Declaration,
+                    known: Mapping[str, Variable], scope: Scope) -> Iterator[Variable]:
+    """The variables of a declaration; names that are taken are reported."""
+    for name in names:
+        variable = Variable(name.key, type_, initial, section, name.text, name.span)
+        if name.key in known:
+            _report_twice(variable, known[name.key], declaration, scope)
+        else:
+            yield variable
 
 
 def _report_twice(second: Variable, first: Variable, declaration: Declaration, scope: Scope) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from chatdev.departments.plc.st.syntax import (
     Argument,
@@ -27,6 +28,8 @@ from chatdev.departments.plc.st.syntax import (
     Unit,
 )
 
+_Given: TypeAlias = "tuple[str, bool, Node | None]"
+
 
 @dataclass(frozen=True, slots=True)
 class Referent:
@@ -43,21 +46,22 @@ def find_referents(unit: Unit, heirs: Iterable[Unit]) -> dict[str, Referent]:
            and one.section in ("local", "temp") and not one.is_kept for name in one.names}
     if not own:
         return {}
-    elsewhere = {given for one in heirs for given in _find_given(one.body)}
+    elsewhere = {one[:2] for heir in heirs for one in _find_given(heir.body)}
     given = _find_given(unit.body)
-    found: dict[str, Referent] = {}
-    for key, declaration in own.items():
-        is_reference = _is_reference(declaration)
-        first = _first(declaration)
-        nodes = [node for name, of_reference, node in given if (name, of_reference) == (key, is_reference)]
-        nodes += [first] if declaration.initial else []
-        bound = [node for node in nodes if not is_nothing(node)]
-        paths = {write_path(node) for node in bound}
-        is_elsewhere = any(one[:2] == (key, is_reference) for one in elsewhere)
-        if len(paths) == 1 and None not in paths and not is_elsewhere:
-            is_bound = declaration.initial is not None and len(bound) == len(nodes)
-            found[key] = Referent(bound[0], is_bound)  # type: ignore[arg-type]  # its path is not None
-    return found
+    found = {key: _find_referent(key, one, given) for key, one in own.items()
+             if (key, _is_reference(one)) not in elsewhere}
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def _find_referent(key: str, declaration: Declaration, given: Sequence[_Given]) -> Referent | None:
+    """The one variable that a reference or pointer gets in its declaration and body."""
+    nodes = [node for name, is_reference, node in given if (name, is_reference) == (key, _is_reference(declaration))]
+    nodes += [_first(declaration)] if declaration.initial else []
+    bound = [node for node in nodes if not is_nothing(node)]
+    paths = {write_path(node) for node in bound}
+    if len(paths) != 1 or None in paths or bound[0] is None:
+        return None
+    return Referent(bound[0], declaration.initial is not None and len(bound) == len(nodes))
 
 
 def find_bound(unit: Unit) -> set[str]:
@@ -112,10 +116,10 @@ def _first(declaration: Declaration) -> Node | None:
     return initial if initial is None or _is_reference(declaration) or is_nothing(initial) else find_addressed(initial)
 
 
-def _find_given(steps: Sequence[Step]) -> list[tuple[str, bool, Node | None]]:
+def _find_given(steps: Sequence[Step]) -> list[_Given]:
     """The names that may come to stand for something, whether as references, and for what; None where that is not said
     there: a pointer may be assigned another one, or be written by a call or a loop."""
-    found: list[tuple[str, bool, Node | None]] = []
+    found: list[_Given] = []
     for part in _walk(steps):
         if isinstance(part, Assignment) and part.sign == "REF=":
             found.append((_key(part.target), True, part.value))
