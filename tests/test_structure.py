@@ -30,7 +30,7 @@ PUBLISHED = {  # documented imports: of hidden tests (docs/evaluation.md) and of
     "evaluation/cases.py": {"tried", "written"}, "evaluation/trial.py": {"crashed", "said"},
     "batch/ray_cluster.py": {"joined"},
 }
-MOST_COMPLEX = {False: 27, True: 119}  # functions above complexity 10: of the core, and of departments
+MOST_COMPLEX = {False: 27, True: 149}  # functions above complexity 10: of the core, and of departments
 FUNCTION = 60  # lines of the longest function
 SUBJECT, COMMITS = 72, 50  # characters of a commit's subject, in the latest commits
 OLDER_THAN_THE_RULE = {  # subjects that cannot be changed any more

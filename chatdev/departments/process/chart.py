@@ -374,11 +374,11 @@ def _flow_shape(flow: Flow, most: int, mark: Mark | None) -> str:
     told = "" if flow.times is None else f"<title>{flow.times:,} times</title>"
     points = " ".join(f"{x},{y}" for x, y in flow.points)
     colour = mark.line if mark else _LINE
-    return (f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width:.2f}"{_dashed(dashes)} '
+    return (f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{width:.2f}"{_dash(dashes)} '
             f'stroke-linejoin="round" marker-end="url(#{_arrow(colour)})">{told}</polyline>')
 
 
-def _dashed(dashes: str) -> str:
+def _dash(dashes: str) -> str:
     return f' stroke-dasharray="{dashes}"' if dashes else ""
 
 
@@ -393,7 +393,7 @@ def _node_shape(node: FlowNode, cases: int | None, mark: Mark | None) -> str:
     asked = draw_text(x, y - 29, node.name, 10) if node.name and node.kind == "exclusive" else ""
     fill, colour, width, dashes = (mark.fill, mark.line, 2.4, mark.dashes) if mark else ("#fff", _INK, 1.5, "")
     return (f'<g transform="translate({x} {y})"><path d="M0 -24 L24 0 L0 24 L-24 0 z" fill="{fill}" '
-            f'stroke="{colour}" stroke-width="{width}"{_dashed(dashes)}/><path d="{sign}" stroke="{colour}" '
+            f'stroke="{colour}" stroke-width="{width}"{_dash(dashes)}/><path d="{sign}" stroke="{colour}" '
             f'stroke-width="3"/></g>{asked}')
 
 
@@ -416,7 +416,7 @@ def _task_shape(node: FlowNode, cases: int | None, mark: Mark | None) -> str:
         shown.append(draw_text(node.x, node.y + 31, below, 11, colour))
     fill, line, width, dashes = (mark.fill, mark.line, 2.4, mark.dashes) if mark else (_FILL, _INK, 1.3, "")
     return (f'<g><title>{told}</title><rect x="{left}" y="{top}" width="{node.width}" height="{node.height}" rx="9" '
-            f'fill="{fill}" stroke="{line}" stroke-width="{width}"{_dashed(dashes)}/>{"".join(shown)}</g>')
+            f'fill="{fill}" stroke="{line}" stroke-width="{width}"{_dash(dashes)}/>{"".join(shown)}</g>')
 
 
 def draw_text(x: int, y: int, text: str, size: int, colour: str = _INK, *, bold: bool = False, anchor: str = "") -> str:

@@ -19,7 +19,7 @@ from chatdev.departments.plc.st.parse_unit import parse_source
 from chatdev.departments.plc.st.reading import read_program
 from chatdev.departments.plc.st.syntax import Declaration
 from tests.departments.plc.latch import LATCH, plc
-from tests.departments.plc.st.test_wrong_objects import RIGHT
+from tests.departments.plc.pump import RIGHT
 
 WHOLE = """TYPE
   Mode : (Idle, Busy := 5);

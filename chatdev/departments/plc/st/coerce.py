@@ -33,13 +33,13 @@ from chatdev.departments.plc.st.functions import (
     SCALARS,
     Fit,
     base_of,
-    counted_in,
     describe_type,
     fit,
     fit_constant,
     is_loose,
     is_opaque,
     keep_bits,
+    number_type,
     range_of,
     unite,
 )
@@ -97,7 +97,7 @@ def _turn_sign(expression: Expression, target: Scalar, scope: Scope) -> Constant
 
 
 def _unite_enumerations(left: Scalar, right: Scalar) -> Scalar | None:
-    return unite(counted_in(left), counted_in(right)) if left.kind == right.kind == "enum" else None
+    return unite(number_type(left), number_type(right)) if left.kind == right.kind == "enum" else None
 
 
 def _pass_unknown(expression: Expression, target: Type, scope: Scope) -> Expression:
@@ -163,7 +163,7 @@ def conversion_name(source: Scalar, target: Scalar) -> str:
     """The function that converts, or nothing."""
     if "string" in (source.kind, target.kind) or target.kind == "enum" or is_loose(source):
         return ""
-    return f"{counted_in(source).name}_TO_{target.name}"
+    return f"{number_type(source).name}_TO_{target.name}"
 
 
 def _is_exact(type_: Scalar, left: Constant, right: Constant) -> bool:

@@ -306,7 +306,7 @@ def base_of(type_: Scalar) -> Scalar:
     return replace(type_, low=None, high=None) if is_limited else type_
 
 
-def counted_in(type_: Scalar) -> Scalar:
+def number_type(type_: Scalar) -> Scalar:
     """The integer type of an enumeration's numbers; any other type as it is."""
     if type_.kind != "enum":
         return type_
@@ -423,7 +423,7 @@ _PREFIXES = {"DATE": "D", "TIME_OF_DAY": "TOD", "DATE_AND_TIME": "DT", "LDATE": 
 @functools.cache
 def _narrowest(left: Scalar, right: Scalar) -> Scalar | None:
     """The narrowest integer type that holds all values of both; an enumeration's are those of what it counts in."""
-    lows, highs = zip(*(range_of(counted_in(one)) for one in (left, right)), strict=True)
+    lows, highs = zip(*(range_of(number_type(one)) for one in (left, right)), strict=True)
     held = (one for one in _INTEGERS if range_of(one)[0] <= min(lows) and max(highs) <= range_of(one)[1])
     return next(held, None)
 
@@ -461,7 +461,7 @@ def _integer_to_bits(source: Scalar, target: Scalar) -> Fit:
 
 
 def _enum_to_integer(source: Scalar, target: Scalar) -> Fit:
-    return _integer_to_integer(counted_in(source), target)
+    return _integer_to_integer(number_type(source), target)
 
 
 def _time_to_time(source: Scalar, target: Scalar) -> Fit:

@@ -402,7 +402,7 @@ def test_members_of_a_block_that_is_not_there_may_do_anything(body: str, use: st
     assert verify(source, "P", asked, dialect=dialect, seconds=2 if verdict == "UNKNOWN" else 10)[0].verdict == verdict
 
 
-def test_a_member_that_a_block_has_not_stays_an_error_where_its_base_is_there() -> None:
+def test_a_missing_member_stays_an_error_where_the_base_is_there() -> None:
     source = HEIR.format(body="THIS^.Restore();", use="h.Other();").replace(" EXTENDS Library.Task", "")
     assert [one.code for one in read_program(source, "P", Dialect("twincat", allows_missing=True)).diagnostics] == [
         "unknown-member", "unknown-member"]
