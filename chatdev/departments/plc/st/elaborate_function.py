@@ -88,6 +88,10 @@ def _call_dialect(upper: str, node: Invocation, scope: Scope, elaborate: Elabora
     """What the clock of the controller, pointers and sizes give."""
     if upper in ("TIME", "LTIME") and not node.arguments:
         return _read_clock(upper, node, scope)
+    if upper == "TIME_TCK" and not node.arguments and scope.world.dialect.name == "siemens":
+        return _read_clock(upper, node, scope)
+    if upper == "SQR" and len(node.arguments) == 1 and scope.world.dialect.name == "siemens":
+        return _square(node, scope, elaborate)
     if upper in ("LOWER_BOUND", "UPPER_BOUND"):
         return _find_bound(upper, node, scope, elaborate)
     if upper == "SIZEOF":
@@ -117,14 +121,32 @@ def _is_valid(reference: Node, node: Invocation, scope: Scope) -> Expression | N
 
 
 def _read_clock(upper: str, node: Invocation, scope: Scope) -> Expression:
-    """How long the controller runs: TIME() begins anew after 2^32 milliseconds, LTIME() counts nanoseconds."""
+    """How long the controller runs: TIME() begins anew after 2^32 milliseconds, TIME_TCK() of TIA Portal ("Read system
+    time", STEP 7 V17) after 2^31, LTIME() counts nanoseconds."""
     scope.world.globals.setdefault(UPTIME.name, UPTIME)
     scope.find(UPTIME.name)
     uptime = Place(UPTIME.name, (), UPTIME.type, node.span)
     if upper == "TIME":
         return Convert(uptime, TIME, node.span)
+    if upper == "TIME_TCK":
+        bits = SCALARS["lword"]
+        low = Operation("and", (Convert(uptime, bits, node.span), Constant(2**31 - 1, bits)), bits, node.span)
+        return Convert(low, TIME, node.span)
     nanoseconds = Operation("*", (uptime, Constant(1_000_000, LINT)), LINT, node.span)
     return Convert(nanoseconds, LTIME, node.span)
+
+
+def _square(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
+    """SQR of TIA Portal: a number times itself, as a REAL or LREAL."""
+    value = settle(elaborate(node.arguments[0].value, scope))
+    if is_opaque(value.type):
+        return Unknown(value.why if isinstance(value, Unknown) else why_unknown(value.type), UNKNOWN_TYPE, node.span)
+    if not isinstance(value.type, Scalar) or value.type.kind not in ("int", "real"):
+        raise scope.reject("wrong-operand", node.span, operator="SQR", found=describe_type(value.type),
+                           wanted="a number")
+    value = convert(value, _as_real(value.type))
+    assert isinstance(value.type, Scalar)
+    return Operation("*", (value, value), value.type, node.span)
 
 
 def _join_moment(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:

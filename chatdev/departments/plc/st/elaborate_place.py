@@ -32,8 +32,9 @@ from chatdev.departments.plc.st.functions import (
     describe_type,
     is_opaque,
 )
-from chatdev.departments.plc.st.scope import BASE, NO_REFERENT, OPEN_DIALECTS, Scope, constant_of
-from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
+from chatdev.departments.plc.st.scope import BASE, NO_REFERENT, OPEN_DIALECTS, VIEWS, Scope, constant_of
+from chatdev.departments.plc.st.syntax import Address, Invocation, Literal, Member, Name, Node, Subscript, Target
+from chatdev.departments.plc.st.views import find_part
 
 Elaborate = Callable[[Node, Scope], Expression]
 
@@ -45,9 +46,10 @@ def elaborate_place(node: Node, scope: Scope, elaborate: Elaborate) -> Place | B
         return find_referent(node, scope, elaborate, "references") or _find_name(node, scope)
     if isinstance(node, Member):
         return _find_value(node, scope) or _find_own(node, scope) or _find_qualified(node, scope) \
-            or _enter_member(_base(node.base, scope, elaborate), node, scope)
+            or _find_viewed(node, node.key, scope) or _enter_member(_base(node.base, scope, elaborate), node, scope)
     if isinstance(node, Subscript):
-        return _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
+        return _find_viewed(node, node.indices[0], scope, elaborate) \
+            or _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
     if isinstance(node, Target):
         return _follow(node, scope, elaborate)
     if isinstance(node, Address):
@@ -222,6 +224,8 @@ def _find_variable(variable: Variable, node: Name, scope: Scope) -> Place | Cons
     if is_opaque(variable.type) and why_unknown(variable.type) == "references":
         scope.report("gap-reference", node.span)
         return Unknown("references", scope.world.pointees.get(variable.type.name, UNKNOWN_TYPE), node.span)  # type: ignore[union-attr]
+    if is_opaque(variable.type) and why_unknown(variable.type) == VIEWS:
+        return _lose_view(node, variable, scope)
     return constant_of(variable, node.span) or Place(variable.name, (), variable.type, node.span)
 
 
@@ -242,6 +246,35 @@ def _find_other(node: Name, scope: Scope) -> Place | Constant | Unknown:
     if node.key in ("null", "nullptr") and not _is_siemens(scope):
         return Unknown("pointers", UNKNOWN_TYPE, node.span)
     return scope.miss(node.text, node.span)
+
+
+def _lose_view(node: Name, variable: Variable, scope: Scope) -> Unknown:
+    """A view of another variable as a whole, or a part of it that is not known before the program runs."""
+    assert isinstance(variable.type, Scalar)
+    over, type_ = scope.world.views.get(variable.type.name, ("another variable", UNKNOWN_TYPE))
+    scope.report("gap-overlay", node.span, name=node.text, over=over)
+    return Unknown(VIEWS, type_, node.span)
+
+
+def _find_viewed(node: Member | Subscript, step: str | Node, scope: Scope, elaborate: Elaborate | None = None
+                 ) -> Place | Bit | None:
+    """The part of a variable that a part of another view of it is; nothing where that is none, or not known."""
+    view = scope.find(node.base.key) if isinstance(node.base, Name) else None
+    if view is None or not isinstance(view.type, Scalar) or view.type.name not in scope.world.views or not _is_siemens(
+            scope):
+        return None
+    over, type_ = scope.world.views[view.type.name]
+    viewed = scope.find(over.lower())
+    if elaborate is not None:
+        index = elaborate(step, scope) if isinstance(step, Name | Literal) else None
+        if not isinstance(index, Constant) or not isinstance(index.value, int) or not isinstance(type_, Array):
+            return None
+        if not type_.low <= index.value <= type_.high:
+            raise scope.reject("index-range", node.span, index=index.value, low=type_.low, high=type_.high)
+        found = find_part(type_, index.value, viewed) if viewed else None
+    else:
+        found = find_part(type_, str(step), viewed) if viewed else None
+    return replace(found, span=node.span) if found else None
 
 
 def _is_siemens(scope: Scope) -> bool:

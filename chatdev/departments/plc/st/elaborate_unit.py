@@ -41,6 +41,7 @@ from chatdev.departments.plc.st.scope import (
     MOST_ELEMENTS,
     OPEN_DIALECTS,
     OWN_PROGRAM,
+    VIEWS,
     Reject,
     Scope,
     Signature,
@@ -461,21 +462,18 @@ class Units:
 
     def _declare_variables(self, declarations: Sequence[Declaration], scope: Scope, lost: set[str],
                            known: Mapping[str, Variable], kind: str) -> Iterable[Variable]:
-        viewed = {one.over.key for one in declarations if one.over is not None}
         for declaration in declarations:
-            if declaration.over is not None:
-                self._report_view(declaration, declaration.over, declarations, scope)
             if declaration.type is None:
                 lost.update(name.key for name in declaration.names)
                 continue
             names = [name for name in declaration.names if self._is_free(name, lost, scope)]
             try:
                 found, initial = self._find_type(declaration, declaration.type, scope, kind)
+                if declaration.over is not None:
+                    found, initial = self._note_view(declaration, declaration.over, found, scope, declarations), 0
             except Reject:
                 lost.update(name.key for name in names)
                 continue
-            if declaration.over is not None or not viewed.isdisjoint(name.key for name in names):
-                found, initial = opaque_type(declaration.names[0].text, "views of other variables (AT)"), 0
             section = self._bind_open(found, declaration, kind)
             yield from _make_variables(names, found, initial, section, declaration, known, scope)
 
@@ -484,12 +482,14 @@ class Units:
         is_given = kind == "function" and declaration.section in ("input", "output") and is_open(found)
         return "in_out" if is_given and self._world.dialect.name == "siemens" else declaration.section
 
-    def _report_view(self, view: Declaration, over: Name, declarations: Sequence[Declaration], scope: Scope) -> None:
-        """Say that a variable is another view of one, which has to be declared beside it."""
-        if any(name.key == over.key for one in declarations for name in one.names):
-            scope.report("gap-overlay", view.names[0].span, name=view.names[0].text, over=over.text)
-        else:
+    def _note_view(self, view: Declaration, over: Name, found: Type, scope: Scope,
+                   declarations: Sequence[Declaration]) -> Type:
+        """The type that stands for another view of a variable, which has to be declared beside it."""
+        if not any(name.key == over.key for one in declarations for name in one.names):
             scope.reject_unknown(over.key, over.text, over.span)
+        name = f"{view.names[0].text} AT {over.text}, view {len(self._world.views) + 1}"
+        self._world.views[name] = over.text, found
+        return opaque_type(name, VIEWS)
 
     def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]

@@ -42,7 +42,8 @@ BASE = "a block that is extended and is not there"
 DISPATCH = "dynamic dispatch"
 UNBOUND = "an in-out outside of the call of its block"
 NO_REFERENT = "a reference or pointer that stands for nothing"
-ANYTHING = frozenset(("pointers", "references", DISPATCH, OWN_PROGRAM, BASE, UNBOUND, NO_REFERENT))
+VIEWS = "views of other variables (AT)"
+ANYTHING = frozenset((VIEWS, "pointers", "references", DISPATCH, OWN_PROGRAM, BASE, UNBOUND, NO_REFERENT))
 """Why it is not known where something is written."""
 OPEN_DIALECTS = ("codesys", "twincat")
 """Those in which the variables of a block may be read from outside, and a function may have blocks of its own."""
@@ -103,6 +104,8 @@ class World:
     """The variables of its block that each member (method, action) uses, also by way of others."""
     pointees: dict[str, Type] = field(default_factory=dict)
     """What a pointer or reference stands for, by the name of its type."""
+    views: dict[str, tuple[str, Type]] = field(default_factory=dict)
+    """What a view of another variable (AT) is one of, and its own type, by the name of the type that stands for it."""
     namespaces: frozenset[str] = frozenset()
     properties: set[str] = field(default_factory=set)
     """The names of all properties of blocks."""

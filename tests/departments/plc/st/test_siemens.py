@@ -102,6 +102,7 @@ def said(text: str, dialect: Dialect = SCL) -> list[str]:
     ("#t[1].TOF(IN := TRUE, PT := T#1s); #n := BOOL_TO_INT(#t[1].Q);", "t : Array[0..1] of IEC_TIMER;", 1),
     ("#t(IN := TRUE, PT := T#0s); #n := BOOL_TO_INT(#t.Q);",
      "t {InstructionName := 'TON_TIME'; LibVersion := '1.0'} : TON_TIME;", 1),
+    ("#r := 0.5; #r := SQR(#x) + SQR(#r); #n := REAL_TO_INT(#r * 4.0);", "r : Real;", 65),
     ("CASE #x OF\n 1, 3..5:\n #n := 2;\n ELSE:\n #n := 3;\nEND_CASE;", "", 2),
     ("#n := W#16#0F + B#16#1 + 2#1010_0000;", "", 176),
 ])
@@ -115,9 +116,8 @@ def test_it_runs_and_the_proof_says_the_same(body: str, declared: str, expected:
 
 
 @pytest.mark.parametrize(("body", "declared", "gaps", "open_ones"), [
-    ("#b := 5; #n := BOOL_TO_INT(#v[0]); #m := 1;", "b : Word; v AT b : Array[0..15] of Bool;", ["gap-overlay"], "n"),
-    ("#v[0] := TRUE; #n := WORD_TO_INT(#b); #m := 1;", "b : Word; v AT b : Array[0..15] of Bool;", ["gap-overlay"],
-     "n"),
+    ("#b := 5; #n := BOOL_TO_INT(#v[#x]); #m := 1;", "b : Word; v AT b : Array[0..15] of Bool;", ["gap-overlay"], "n"),
+    ("#m := 1; #n := REAL_TO_INT(#v.r);", "b : DWord; v AT b : Struct r : Real; END_STRUCT;", ["gap-overlay"], "n"),
     ("#n := DWORD_TO_INT(PEEK(area := 16#84, dbNumber := 1, byteOffset := 0)); #m := 1;", "", ["gap-instruction"],
      "n"),
     ("#n := 3; #k := MOVE_BLK_VARIANT(SRC := #x, COUNT := 1, DEST => #n); #m := 1;", "k : Int;", ["gap-instruction"],
@@ -130,6 +130,41 @@ def test_a_gap_makes_unknown_what_it_touches_and_no_more(body: str, declared: st
     text = source(body, declared)
     assert said(text) == gaps
     assert verdicts(text, f"{open_ones} = 0", f"{open_ones} <> 0", "m = 1") == ["UNKNOWN", "UNKNOWN", "PROVED"]
+
+
+VIEWS = "w : DWord; bits AT w : Array[0..31] of Bool; bytes AT w : Array[1..4] of Byte; y : Word;\n" \
+        "s AT y : Struct low : Bool; high : Bool; END_STRUCT; i : Int;"
+
+
+def test_parts_of_a_view_are_those_of_the_variable() -> None:
+    """The first byte is the highest: "Overlaying tags with AT"."""
+    text = source("#w := INT_TO_DWORD(#x); #y := 0; #bytes[1] := 16#A1; #bytes[4] := BYTE#16#0F; #s.high := TRUE;\n"
+                  "#n := BOOL_TO_INT(#bits[0]) * 100 + BOOL_TO_INT(#bits[1]) * 10 + BOOL_TO_INT(#bits[24]);", VIEWS)
+    found = read_program(text, "F", SCL)
+    assert found.program
+    assert not found.gaps
+    seen = Machine(found.program).scan({"x": 0x1200})
+    assert (seen["w"], seen["y"], seen["n"]) == (0xA100120F, 0x0200, 101)
+    assert verdicts(text, "n = 101", "y = 16#0200", "w.%B3 = 16#A1", "w.%B1 = 0") == [
+        "PROVED", "PROVED", "PROVED", "VIOLATED"]
+
+
+def test_the_tick_of_the_controller_counts_milliseconds_and_begins_anew() -> None:
+    """"Read system time": TIME_TCK goes from 0 to 2147483647."""
+    text = source("#last := #now; #now := TIME_TCK(); IF #begun THEN #n := DINT_TO_INT(TIME_TO_DINT(#now - #last)); "
+                  "END_IF; #begun := TRUE;", "last, now : Time; begun : Bool;")
+    found = read_program(text, "F", SCL)
+    assert found.program
+    machine = Machine(found.program)
+    seen = [machine.scan({"time()": 2**31 - 150} if scan == 0 else {})["now"] for scan in range(3)]
+    assert seen == [2**31 - 50, 50, 150]
+    assert verdicts(text, "now >= T#0s", "now >= last", "n <= 1000 OR now < last") == ["PROVED", "VIOLATED", "PROVED"]
+
+
+def test_a_write_to_a_part_of_a_view_that_is_not_known_may_change_anything() -> None:
+    text = source("#m := 1; #w := 0; #bits[#x] := TRUE; #n := DWORD_TO_INT(#w);", VIEWS)
+    assert said(text) == ["gap-overlay"]
+    assert verdicts(text, "n = 0", "m = 1") == ["UNKNOWN", "UNKNOWN"]
 
 
 def test_a_timer_of_any_kind_runs_as_the_block_of_its_kind() -> None:

@@ -177,8 +177,8 @@ TEXTS = {  # whole texts
     "TYPE V : UNION x : INT; y : WORD; END_UNION; END_TYPE\nFUNCTION_BLOCK V2\nEND_FUNCTION_BLOCK\n"
     "VAR_CONFIG END_VAR\nDATA_BLOCK D\nSTRUCT x : ARRAY[0..1] OF INT; END_STRUCT;\nBEGIN\nx[1] := 5;\nEND_DATA_BLOCK":
         "2:16 gap-reference 2:34 gap-init 2:58 gap-type 5:10 gap-union 8:1 gap-config",
-    "FUNCTION_BLOCK F\nVAR w : WORD; v AT w : BYTE; u AT x : BYTE; END_VAR\nEND_FUNCTION_BLOCK":
-        "2:15 gap-overlay 2:35 undeclared",
+    "FUNCTION_BLOCK F\nVAR w : WORD; v AT w : BYTE; u AT x : BYTE; END_VAR\nw := v;\nEND_FUNCTION_BLOCK":
+        "2:35 undeclared 3:6 gap-overlay",
     "FUNCTION_BLOCK F\nVAR a, b : INT; END_VAR\na := b := 3;\nEND_FUNCTION_BLOCK": "3:6 unexpected",
     "DATA_BLOCK D\nSTRUCT x : ARRAY[0..1] OF INT; END_STRUCT;\nBEGIN\nx[2] := 5;\nEND_DATA_BLOCK\n"
     "DATA_BLOCK E\nSTRUCT x : INT; END_STRUCT;\nBEGIN\ny := 5;\nEND_DATA_BLOCK\n"
