@@ -44,6 +44,7 @@ class Repository:
     under: str = ""
 
 
+_SCL = (".scl", ".udt", ".db")
 REPOSITORIES = (
     Repository("simsum/oscat", "ccc5f45ebda082d0f87f50eadf23ff29e39cf9ba", "read", ("singly", "together"), "codesys"),
     Repository("tcunit/TcUnit", "d447f95dff584cd9ae856784b189315a05ff93f1", "read", ("projects",), "twincat"),
@@ -53,7 +54,9 @@ REPOSITORIES = (
     Repository("jubnzv/iec-checker", "d3e5dae2c9b5096a197e4134d7d0549201f3a953", "read", ("singly",), "iec", (".st",)),
     Repository("wonka929/OSCAT_OpenPLC", "7805d6df1fba4b0de666a1a720b51971c7af8afa", "read", ("singly",), "iec"),
     Repository("cangkui/AutoPLC", "99d594d46a809d165b5235b4c2f57d7ecfa86225", "looked at", ("singly",), "codesys",
-               (".st", ".scl")),
+               (".st",)),
+    Repository("cangkui/AutoPLC", "99d594d46a809d165b5235b4c2f57d7ecfa86225", "read", ("SCL singly",), "siemens",
+               (".scl",)),
     Repository("TcOpenGroup/TcOpen", "0d4d935a96450a3c2a025133d2417154b441339f", "looked at", ("projects",), "twincat"),
     Repository("fisothemes/FisoThemes-Controller-Toolbox-Library-for-TwinCAT",
                "1ff02710f784887dcf1db1d203d9abb06030a05c", "looked at", ("projects",), "twincat"),
@@ -61,6 +64,34 @@ REPOSITORIES = (
                ("projects",), "twincat"),
     Repository("klauer/blark", "1922eed94885f41fcc2974981e1041196f7f99f6", "unseen", ("singly",), "twincat",
                (".st", ".TcPOU", ".TcDUT", ".TcGVL")),
+    Repository("lysog2000-hue/TIA_PORTAL", "8aa7271a2eb85e7166ca356e6f9775cc89389a55", "read",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("komatic1/SCL_PCS7_AdvLib", "b38c8f57a694a9b513e3c370d7a9a5a2c8861324", "read",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("micom7/tia_repo", "9cbd00cdf1c2c22cc4254846fc8388462af2e8ac", "read",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("BjAlvestad/vscode-simatic-scl", "cd00a4731aba69e51e5c3544059ac82cb0e6c847", "read",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("jakovp999/git_reidovo", "190ae38c8a80e34977901edf91f925def9d298a5", "read",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("komatic1/SCL_regulation_control", "2bb28521d34d8d3c3ef184b63adcc3e064a0c5b3", "read",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("d-ani/SCL-UnitTesting", "47f6e6bbd5c959facf0bc4bd853515911b4aca04", "unseen",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("komatic1/SCL_easy_motion_control", "36b97a202c78575c95e86b74aa8b6fef861f7116", "unseen",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("komatic1/SCL_modular_PID", "afc0c9e5ecc6e279f825efeb03eb0e907ae2e51b", "unseen",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("komatic1/SCL_network_communication", "9acb022d07264d7b08fb1630acc0aa0449bbea49", "unseen",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("OttoMeister/Siemens-Tia-Portal-PID-Controller", "8c11eed3b586d199ef8093b094826ba81d109194", "unseen",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("serkiser/Mini_TFG", "deb6d451dbf4573c7402e4bd0187f2d83893fe12", "unseen",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("WZAutomation/WZAutomation_Lib", "9aeee515f999c5a015eeafdd17ac46490a9502ed", "unseen",
+               ("SCL singly",), "siemens", _SCL),
+    Repository("lybhb8/S7-1200EasyPlus", "0f12d9f8bfbfabfd1a26c55dfc2954af1937c6f1", "unseen",
+               ("SCL singly",), "siemens", _SCL),
 )
 
 
