@@ -211,13 +211,8 @@ class _Construction:
             instances += self._declared(one for one in self._source.globals if one.section in _KEPT)
         steps = self._construct(instances)
         init = _find_init(unit) if unit.kind == "block" else None
-        if init is not None and len([name for one in init.declarations if one.section == "input"
-                                     for name in one.names]) > len(_flags(span)):
-            self._findings.report("gap-init", span)
-            steps.append(Foreign("FB_init", span))  # what it would be given is not known
-        elif init is not None:
-            given = tuple(Argument("", Literal(one, "BOOL", span), False, span) for one in (True, False))
-            steps.append(_call(_own(f"@init_{unit.name.key}", span), given))
+        if init is not None:
+            steps.append(self._begin_itself(unit, init))
         if not steps:
             return unit
         done = Name(f"@constructed_{unit.name.key}", "@constructed", span)
@@ -225,6 +220,17 @@ class _Construction:
         steps.append(Assignment(done, Literal(True, "BOOL", span), span))
         first = If(((Unary("not", done, span), tuple(steps)),), (), span)
         return replace(unit, declarations=(*unit.declarations, flag), body=(first, *unit.body))
+
+
+    def _begin_itself(self, unit: Unit, init: Unit) -> Step:
+        """The FB_init of a block that is run by itself: what it would be given is not known, if that is more than two
+        flags."""
+        span = unit.name.span
+        if len([name for one in init.declarations if one.section == "input" for name in one.names]) > len(_flags(span)):
+            self._findings.report("gap-init", span)
+            return Foreign("FB_init", span)
+        given = tuple(Argument("", Literal(one, "BOOL", span), False, span) for one in (True, False))
+        return _call(_own(f"@init_{unit.name.key}", span), given)
 
 
 def _range_of(bounds: tuple[Node, Node] | None) -> range | None:

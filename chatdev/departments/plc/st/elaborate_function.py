@@ -88,28 +88,32 @@ def _call_dialect(upper: str, node: Invocation, scope: Scope, elaborate: Elabora
     """What the clock of the controller, pointers and sizes give."""
     if upper in ("TIME", "LTIME") and not node.arguments:
         return _read_clock(upper, node, scope)
-    if upper == "TIME_TCK" and not node.arguments and scope.world.dialect.name == "siemens":
-        return _read_clock(upper, node, scope)
-    if upper == "SQR" and len(node.arguments) == 1 and scope.world.dialect.name == "siemens":
-        return _square(node, scope, elaborate)
+    if scope.world.dialect.name == "siemens" and (found := _call_siemens(upper, node, scope, elaborate)) is not None:
+        return found
     if upper in ("LOWER_BOUND", "UPPER_BOUND"):
         return _find_bound(upper, node, scope, elaborate)
     if upper == "SIZEOF":
         return _measure(node, scope, elaborate)
     if upper == "CONCAT_DATE_TOD" and len(node.arguments) == 2:
         return _join_moment(node, scope, elaborate)
-    if upper == "__ISVALIDREF" and len(node.arguments) == 1:
-        found = _is_valid(node.arguments[0].value, node, scope)
-        if found is not None:
-            return found
+    if upper == "__ISVALIDREF" and (found := _is_valid(node, scope)) is not None:
+        return found
     if upper in _OF_POINTERS:
         scope.report("gap-pointer", node.span)
         return Unknown("pointers", BOOL if upper in _TRUTHS else opaque_type("POINTER", "pointers"), node.span)
     return None
 
 
-def _is_valid(reference: Node, node: Invocation, scope: Scope) -> Expression | None:
+def _call_siemens(upper: str, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression | None:
+    """What TIA Portal has beside the standard."""
+    if upper == "TIME_TCK" and not node.arguments:
+        return _read_clock(upper, node, scope)
+    return _square(node, scope, elaborate) if upper == "SQR" and len(node.arguments) == 1 else None
+
+
+def _is_valid(node: Invocation, scope: Scope) -> Expression | None:
     """Whether a reference stands for something; None where that is not known."""
+    reference = node.arguments[0].value if len(node.arguments) == 1 else None
     key = reference.key if isinstance(reference, Name) else ""
     if (scope.routine.partition("@")[0], key) in scope.world.bound_references:
         return Constant(True, BOOL, node.span)

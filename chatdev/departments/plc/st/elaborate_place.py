@@ -265,16 +265,19 @@ def _find_viewed(node: Member | Subscript, step: str | Node, scope: Scope, elabo
         return None
     over, type_ = scope.world.views[view.type.name]
     viewed = scope.find(over.lower())
-    if elaborate is not None:
-        index = elaborate(step, scope) if isinstance(step, Name | Literal) else None
-        if not isinstance(index, Constant) or not isinstance(index.value, int) or not isinstance(type_, Array):
-            return None
-        if not type_.low <= index.value <= type_.high:
-            raise scope.reject("index-range", node.span, index=index.value, low=type_.low, high=type_.high)
-        found = find_part(type_, index.value, viewed) if viewed else None
-    else:
-        found = find_part(type_, str(step), viewed) if viewed else None
+    way = str(step) if elaborate is None else _known_index(step, type_, node, scope, elaborate)
+    found = find_part(type_, way, viewed) if viewed is not None and way is not None else None
     return replace(found, span=node.span) if found else None
+
+
+def _known_index(step: str | Node, type_: Type, node: Node, scope: Scope, elaborate: Elaborate) -> int | None:
+    """An index of an array that is a number; None for another one."""
+    index = elaborate(step, scope) if isinstance(step, Name | Literal) else None
+    if not isinstance(index, Constant) or not isinstance(index.value, int) or not isinstance(type_, Array):
+        return None
+    if not type_.low <= index.value <= type_.high:
+        raise scope.reject("index-range", node.span, index=index.value, low=type_.low, high=type_.high)
+    return index.value
 
 
 def _is_siemens(scope: Scope) -> bool:

@@ -354,10 +354,16 @@ def _count(step: For, scope: Scope) -> list[Statement]:
     scope.counters.append(counter.root)
     body = _inside_loop(step, scope)
     scope.counters.pop()
-    following = Assign(counter, Operation("-", (counter, Constant(-by.value, down)), down, step.span) if isinstance(
-        by, Constant) and down else operate("+", [counter, by], step.variable, scope), step.span)
+    following = Assign(counter, _step(counter, by, down, step, scope), step.span)
     return [Assign(counter, start, step.span), *before,
             Loop(_within(counter, limit, by), body, (following, *before), span=step.span)]
+
+
+def _step(counter: Place, by: Expression, down: Scalar | None, step: For, scope: Scope) -> Expression:
+    """What a counter is in the next turn."""
+    if down is not None and isinstance(by, Constant):
+        return Operation("-", (counter, Constant(-by.value, down)), down, step.span)
+    return operate("+", [counter, by], step.variable, scope)
 
 
 def _counts_down(by: Expression, type_: Scalar, scope: Scope) -> bool:

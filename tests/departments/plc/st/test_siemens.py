@@ -161,7 +161,7 @@ def test_the_tick_of_the_controller_counts_milliseconds_and_begins_anew() -> Non
     assert verdicts(text, "now >= T#0s", "now >= last", "n <= 1000 OR now < last") == ["PROVED", "VIOLATED", "PROVED"]
 
 
-def test_a_write_to_a_part_of_a_view_that_is_not_known_may_change_anything() -> None:
+def test_a_write_to_an_unknown_part_of_a_view_may_change_anything() -> None:
     text = source("#m := 1; #w := 0; #bits[#x] := TRUE; #n := DWORD_TO_INT(#w);", VIEWS)
     assert said(text) == ["gap-overlay"]
     assert verdicts(text, "n = 0", "m = 1") == ["UNKNOWN", "UNKNOWN"]
