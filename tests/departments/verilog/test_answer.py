@@ -21,7 +21,7 @@ from chatdev.departments.verilog.answer import (
     read_answer,
 )
 from chatdev.departments.verilog.compilation import word_list
-from chatdev.departments.verilog.simulation import expand_macros
+from chatdev.departments.verilog.macros import expand_macros
 from chatdev.departments.verilog.target import blank_comments, drop_comments
 from chatdev.sandbox.kinds import find_sandbox
 from tests.departments.verilog.small import HEADER, RIGHT

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.departments.verilog.simulation import expand_macros
+from chatdev.departments.verilog.macros import expand_macros
 from chatdev.departments.verilog.target import SIMULATORS, Target
 from chatdev.sandbox.kinds import find_sandbox
 from tests.departments.verilog.small import BENCH, REFERENCE, RIGHT, Desk

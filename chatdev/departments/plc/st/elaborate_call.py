@@ -20,17 +20,16 @@ from chatdev.departments.plc.st.core import (
     Expression,
     Forget,
     Invoke,
-    Operation,
     Place,
     Record,
     Scalar,
     Statement,
-    Type,
     Unknown,
     Variable,
     initial_value,
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
+from chatdev.departments.plc.st.elaborate_binding import bind_globals, bind_in_out, take_output
 from chatdev.departments.plc.st.elaborate_function import call_standard, match_arguments
 from chatdev.departments.plc.st.elaborate_place import (
     elaborate_base,
@@ -39,7 +38,7 @@ from chatdev.departments.plc.st.elaborate_place import (
     is_own_instance,
     why_unknown,
 )
-from chatdev.departments.plc.st.functions import BOOL, FUNCTIONS, OPERATORS, UNKNOWN_TYPE, describe_type, fit, is_opaque
+from chatdev.departments.plc.st.functions import BOOL, FUNCTIONS, OPERATORS, UNKNOWN_TYPE, describe_type, is_opaque
 from chatdev.departments.plc.st.instructions import INSTRUCTIONS
 from chatdev.departments.plc.st.scope import (
     ANYTHING,
@@ -49,7 +48,6 @@ from chatdev.departments.plc.st.scope import (
     UNBOUND,
     Scope,
     Signature,
-    is_bound,
 )
 from chatdev.departments.plc.st.syntax import (
     Argument,
@@ -66,6 +64,7 @@ from chatdev.departments.plc.st.syntax import (
 Elaborate = Callable[[Node, Scope], Expression]
 Bind = Callable[[str], Place | None]
 """Where a variable of a block lies, by its name; nothing where that is not known."""
+
 
 def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
     """A call within an expression. `elaborate` reads the arguments."""
@@ -501,7 +500,7 @@ def _tell_enabled(condition: Expression, node: Invocation, scope: Scope, elabora
             for target in (elaborate_target(one.value, scope, elaborate),) if isinstance(target, Place | Bit)]
 
 
-# What is written before a block's body runs, what is bound, and what is copied out.
+# What is written before a block's body runs.
 
 
 def _invoke(instance: Place, signature: Signature, node: Invocation, scope: Scope, elaborate: Elaborate,
@@ -518,13 +517,13 @@ def _invoke(instance: Place, signature: Signature, node: Invocation, scope: Scop
     behind: list[Statement] = []
     for one in signature.of_section("output"):
         if one.name in taken:
-            kept, later = _take_output(one, taken[one.name], instance, signature, scope, elaborate)
+            kept, later = take_output(one, taken[one.name], instance, signature, scope, elaborate)
             outputs += kept
             behind += later
-    in_outs = tuple((one.name, _bind(one, given.get(one.name), node, signature, scope, elaborate, behind))
+    in_outs = tuple((one.name, bind_in_out(one, given.get(one.name), node, signature, scope, elaborate, behind))
                     for one in signature.of_section("in_out"))
     block = scope.world.specialise(signature, {name: place.type for name, place in in_outs})
-    more = _bind_globals(block, node, scope)
+    more = bind_globals(block, node, scope)
     return [Invoke(instance, block, inputs, tuple(outputs), (*in_outs, *owned, *more), node.span), *behind]
 
 
@@ -532,84 +531,3 @@ def _match(node: Invocation, parameters: Sequence[Variable], outputs: bool, call
            scope: Scope) -> dict[str, Argument]:
     arguments = [argument for argument in node.arguments if argument.is_output == outputs]
     return match_arguments(arguments, [one.written for one in parameters], callee, scope)
-
-
-def _take_output(variable: Variable, argument: Argument, instance: Place, signature: Signature, scope: Scope,
-                 elaborate: Elaborate) -> tuple[list[tuple[Place, str]], list[Statement]]:
-    """Where an output is copied to. One that needs a conversion, a bit or a NOT is read behind the call instead."""
-    node = argument.value
-    target = elaborate_target(node, scope, elaborate)
-    if isinstance(target, Unknown):
-        return [], [Forget(target.why, argument.span)] if target.why in ANYTHING else []
-    if is_opaque(target.type):
-        return [], []
-    if is_opaque(variable.type):
-        unknown = Unknown(why_unknown(variable.type), target.type, argument.span)
-        return [], [Assign(target, unknown, argument.span)]
-    if isinstance(target, Place) and variable.type == target.type and not argument.negates:
-        return [(target, variable.name)], []
-    value: Expression = Place(instance.root, (*instance.steps, variable.name), variable.type, argument.span)
-    if argument.negates:
-        value = Operation("not", (value,), BOOL, argument.span)
-    if not isinstance(value.type, Scalar) or not isinstance(target.type, Scalar) or fit(
-            value.type, target.type) == "no":
-        raise scope.reject("output-type", argument.span, name=variable.written, callee=signature.written,
-                           found=describe_type(variable.type), wanted=describe_type(target.type))
-    what = f"the output '{variable.written}'"
-    return [], [Assign(target, coerce(value, target.type, scope, what), argument.span)]
-
-
-def _bind(variable: Variable, argument: Argument | None, node: Invocation, signature: Signature,
-          scope: Scope, elaborate: Elaborate, behind: list[Statement]) -> Place:
-    """The place that an in-out stands for; one of its own for what is not known."""
-    if argument is None and (signature.name.partition("@")[0], variable.name) in scope.world.bound_references:
-        scope.report("gap-reference", node.span)
-        argument = Argument(variable.name, Name("null", "null", node.span), False, node.span)
-    if argument is None:
-        raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
-                           type=describe_type(variable.type))
-    target = elaborate_target(argument.value, scope, elaborate)
-    is_heir = isinstance(target, Place) and scope.world.is_heir(target.type, variable.type)
-    if is_heir and _is_block(target.type):
-        scope.report("gap-dispatch", argument.span)
-        target = Unknown("dynamic dispatch", variable.type, argument.span)
-    if isinstance(target, Unknown) or (is_opaque(variable.type) != is_opaque(target.type)):
-        return _bind_unknown(variable, target, argument, scope, behind)
-    if not isinstance(target, Place):
-        raise scope.reject("bit-bound", argument.span, name=variable.written)
-    if not is_heir and not is_bound(variable.type, target.type):
-        raise scope.reject("output-type", argument.span, name=variable.written, callee=signature.written,
-                           found=describe_type(variable.type), wanted=describe_type(target.type))
-    return target
-
-
-def _is_block(type_: Type) -> bool:
-    return isinstance(type_, Record) and bool(type_.block)
-
-
-def _bind_unknown(variable: Variable, target: Place | Bit | Unknown, argument: Argument, scope: Scope,
-                  behind: list[Statement]) -> Place:
-    """A place of its own for an in-out that stands for what is not known; that may be written by the call."""
-    why = target.why if isinstance(target, Unknown) else why_unknown(
-        variable.type if is_opaque(variable.type) else target.type)
-    place = scope.add_temporary(variable.written, variable.type, variable.initial)
-    if not is_opaque(place.type):
-        scope.before.append(Assign(place, Unknown(why, place.type, argument.span), argument.span))
-    if why in ANYTHING:
-        behind.append(Forget(why, argument.span))
-    elif isinstance(target, Place) and not is_opaque(target.type):
-        behind.append(Assign(target, Unknown(why, target.type, argument.span), argument.span))
-    return place
-
-
-def _bind_globals(block: str, node: Invocation, scope: Scope) -> tuple[tuple[str, Place], ...]:
-    """The global variables that the block uses, by their names: the same ones for all calls in a routine."""
-    if block not in scope.bound_globals:
-        names = scope.world.globals_of.get(block, ())
-        for name in names:
-            if name in scope.variables:
-                raise scope.reject("global-hidden", node.span, name=scope.world.globals[name].written)
-        scope.used_globals.update(names)
-        scope.bound_globals[block] = tuple((name, Place(name, (), scope.world.globals[name].type, node.span))
-                                           for name in names)
-    return scope.bound_globals[block]

@@ -26,6 +26,7 @@ from chatdev.departments.plc.st.core import (
     Type,
     Unknown,
 )
+from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_call import call_getter, call_setter, elaborate_call_statement
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant, operate
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
@@ -419,3 +420,27 @@ def _leave(step: Leave, scope: Scope) -> list[Statement]:
         raise scope.reject("unexpected", step.span, found="'('", what=step.to.upper(), key="(")
     return [Branch(_condition(step.condition, scope, "the condition of RETURN"), (Jump(step.to, step.span),),
                    span=step.span)]
+
+
+# Jumps to labels, which are read and not run.
+
+
+def find_jumps(steps: Sequence[Step]) -> Iterator[Foreign]:
+    """The jumps and labels among statements; what runs is not known where there is one."""
+    for step in steps:
+        if isinstance(step, Foreign) and (step.jumps_to or step.label):
+            yield step
+        for part in (*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
+                     getattr(step, "body", ())):
+            yield from find_jumps(part)
+
+
+def check_jumps(jumps: Sequence[Foreign], scope: Scope) -> None:
+    """Whether each jump has its label, and each label a name of its own."""
+    labels: dict[str, Foreign] = {}
+    for one in jumps:
+        if one.label and (first := labels.setdefault(one.label, one)) is not one:
+            scope.report("declared-twice", one.span, name=one.label, what="label", line=first.span.line)
+    for one in jumps:
+        if one.jumps_to and one.jumps_to not in labels:
+            scope.report("no-label", one.span, name=one.jumps_to, near=find_nearest(one.jumps_to, list(labels)))

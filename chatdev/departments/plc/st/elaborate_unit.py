@@ -27,10 +27,10 @@ from chatdev.departments.plc.st.core import (
     initial_value,
     make_record,
 )
-from chatdev.departments.plc.st.diagnostics import Fix, find_nearest
+from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
-from chatdev.departments.plc.st.elaborate_statement import elaborate_statements
+from chatdev.departments.plc.st.elaborate_statement import check_jumps, elaborate_statements, find_jumps
 from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
 from chatdev.departments.plc.st.located import as_inputs, forget_inputs
@@ -48,7 +48,7 @@ from chatdev.departments.plc.st.scope import (
     World,
     is_open,
 )
-from chatdev.departments.plc.st.syntax import Declaration, Foreign, Name, PointerTo, Step, TypeNode, Unit
+from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, TypeNode, Unit
 
 MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
@@ -207,8 +207,8 @@ class Units:
             return (Forget(DISPATCH, unit.span),)
         if not body.owner and unit.name.key in {one.lower() for one in self._world.dialect.stubs}:
             return _lose_all(unit, signature, scope)
-        if jumps := list(_find_jumps(unit.body)):
-            _check_jumps(jumps, scope)
+        if jumps := list(find_jumps(unit.body)):
+            check_jumps(jumps, scope)
             return (Forget(jumps[0].what, jumps[0].span),)
         located = () if body.owner else forget_inputs(unit, scope)
         return (*located, *self._watch_edges(unit, scope), *elaborate_statements(unit.body, scope))
@@ -563,27 +563,6 @@ def _sort_by_calls(units: Sequence[Unit], known: Mapping[str, Unit]) -> Iterator
             waiting.pop()
             done.add(unit.name.key)
             yield unit
-
-
-def _find_jumps(steps: Sequence[Step]) -> Iterator[Foreign]:
-    """The jumps and labels among statements; what runs is not known where there is one."""
-    for step in steps:
-        if isinstance(step, Foreign) and (step.jumps_to or step.label):
-            yield step
-        for part in (*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
-                     getattr(step, "body", ())):
-            yield from _find_jumps(part)
-
-
-def _check_jumps(jumps: Sequence[Foreign], scope: Scope) -> None:
-    """Whether each jump has its label, and each label a name of its own."""
-    labels: dict[str, Foreign] = {}
-    for one in jumps:
-        if one.label and (first := labels.setdefault(one.label, one)) is not one:
-            scope.report("declared-twice", one.span, name=one.label, what="label", line=first.span.line)
-    for one in jumps:
-        if one.jumps_to and one.jumps_to not in labels:
-            scope.report("no-label", one.span, name=one.jumps_to, near=find_nearest(one.jumps_to, list(labels)))
 
 
 def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Fix
-from chatdev.departments.plc.st.parse_statement import parse_arguments, parse_expression, parse_literal, take_name
+from chatdev.departments.plc.st.parse_expression import parse_arguments, parse_expression, parse_literal, take_name
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,

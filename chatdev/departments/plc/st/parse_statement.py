@@ -1,18 +1,22 @@
-"""Read statements, the expressions in them, and assertions in comments; go on after an error in one of them."""
+"""Read statements, and assertions in comments; go on after an error in one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Literal as OneOf
 
-from chatdev.departments.plc.st.core import Span, Value
+from chatdev.departments.plc.st.core import Span
 from chatdev.departments.plc.st.diagnostics import Fix
+from chatdev.departments.plc.st.parse_expression import (
+    parse_address,
+    parse_assigning,
+    parse_expression,
+    parse_operand,
+    parse_place,
+)
 from chatdev.departments.plc.st.syntax import (
-    Address,
     Alone,
-    Argument,
     Assertion,
-    Assigning,
     Assignment,
     Binary,
     CallStatement,
@@ -23,32 +27,21 @@ from chatdev.departments.plc.st.syntax import (
     Invocation,
     Label,
     Leave,
-    Literal,
     Member,
     Name,
     Node,
     Step,
-    Subscript,
-    Target,
-    Unary,
     While,
 )
 from chatdev.departments.plc.st.tokens import (
     BOUNDARIES,
     CLOSING_WORDS,
     INNER_ENDS,
-    KEYWORDS,
-    MOST_NESTING,
-    BadLiteral,
     Cursor,
     SyntaxStop,
     Token,
     begins_member,
     pass_region,
-    read_number,
-    read_string,
-    read_time,
-    read_typed,
     split_tokens,
 )
 
@@ -122,7 +115,7 @@ def _parse_statement(cursor: Cursor) -> Step | None:
 def _parse_simple(cursor: Cursor) -> Step:
     """An assignment, or a call."""
     first = cursor.token.span
-    target = parse_place(cursor) if cursor.token.kind == "name" else _parse_address(cursor)
+    target = parse_place(cursor) if cursor.token.kind == "name" else parse_address(cursor)
     sign = cursor.token
     if sign.key in (":=", "="):
         if sign.key == "=":
@@ -152,19 +145,9 @@ def _parse_simple(cursor: Cursor) -> Step:
 
 def _parse_value(cursor: Cursor) -> Node:
     """What is assigned, and the end of the statement."""
-    value = _parse_assigning(cursor)
+    value = parse_assigning(cursor)
     cursor.finish_statement("an expression")
     return value
-
-
-def _parse_assigning(cursor: Cursor, in_brackets: bool = False) -> Node:
-    """An expression, or an assignment in its place."""
-    value = parse_expression(cursor)
-    if cursor.token.key != ":=" or not isinstance(value, Name | Member | Subscript | Target):
-        return value
-    cursor.take()
-    with cursor.nest():
-        return Assigning(value, _parse_assigning(cursor, in_brackets), cursor.span_from(value.span), in_brackets)
 
 
 def _parse_label(cursor: Cursor, target: Node) -> Step:
@@ -186,11 +169,6 @@ def _is_label(cursor: Cursor) -> bool:
     behind = cursor.ahead()
     return behind.line > cursor.token.line or behind.key in _STATEMENTS or (
         behind.kind == "name" and cursor.ahead(2).key in (":=", "(", ".", "["))
-
-
-def _parse_address(cursor: Cursor) -> Node:
-    token = cursor.take()
-    return Address(token.text, token.span)
 
 
 def _report_half(cursor: Cursor, target: Node) -> SyntaxStop:
@@ -371,7 +349,7 @@ def _parse_repeat(cursor: Cursor) -> Step | None:
 def _parse_jump(cursor: Cursor) -> Step:
     """EXIT, CONTINUE, RETURN; `RETURN(condition)` returns where it holds."""
     token = cursor.take()
-    condition = _parse_operand(cursor) if token.key == "RETURN" and cursor.token.key == "(" else None
+    condition = parse_operand(cursor) if token.key == "RETURN" and cursor.token.key == "(" else None
     cursor.finish_statement(token.key)
     to = {"EXIT": "exit", "CONTINUE": "continue", "RETURN": "return"}[token.key]
     return Leave(to, token.span, condition)  # type: ignore[arg-type]
@@ -409,205 +387,3 @@ def parse_assertion(cursor: Cursor) -> Assertion | None:
     except SyntaxStop:
         return None
     return Assertion(node, name.strip(), Span(token.line, token.column, token.line, token.column + len(token.text) - 1))
-
-
-# Read expressions: operators by their rank, places, literals, calls.
-
-_RANKS = {
-    "OR": (1, "or"), "OR_ELSE": (1, "or_else"), "XOR": (2, "xor"), "AND": (3, "and"), "&": (3, "and"),
-    "AND_THEN": (3, "and_then"), "=": (4, "="), "<>": (4, "<>"), "<": (5, "<"), ">": (5, ">"), "<=": (5, "<="),
-    ">=": (5, ">="), "+": (6, "+"), "-": (6, "-"), "*": (7, "*"), "/": (7, "/"), "MOD": (7, "mod"), "**": (8, "**"),
-}
-"""From the weakest on; operators of one rank are read from left to right."""
-_FOREIGN = {"==": (4, "="), "!=": (4, "<>"), "-->": (0, "-->")}
-"""What properties may say as well; a program may not."""
-
-
-def parse_expression(cursor: Cursor, rank: int = 0) -> Node:
-    """The expression that begins at the cursor, of operators of this rank and above."""
-    left = _parse_operand(cursor)
-    count = 0
-    while found := _RANKS.get(cursor.token.key) or _FOREIGN.get(cursor.token.key):
-        if found[0] < rank:
-            break
-        sign = cursor.take()
-        if sign.key in _FOREIGN and not cursor.allows_foreign:
-            fix = Fix.instead(sign.span, found[1]) if sign.key != "-->" else None
-            cursor.findings.report("foreign-operator", sign.span, fix, found=sign.key, right=found[1])
-        count += 1
-        if count > MOST_NESTING:
-            raise cursor.stop("too-deep", most=MOST_NESTING)
-        right = parse_expression(cursor, found[0] + 1)
-        left = Binary(found[1], left, right, _join(left.span, right.span))
-    return left
-
-
-def take_name(cursor: Cursor) -> Name:
-    """The name at the cursor, without the signs of a dialect."""
-    token = cursor.take()
-    return Name(token.key, token.text.strip('#"'), token.span, token.text.startswith('"'))
-
-
-def parse_place(cursor: Cursor) -> Node:
-    """A name and the way into it: members, indices, arguments."""
-    node: Node = take_name(cursor)
-    for _ in range(MOST_NESTING):
-        key = cursor.token.key
-        if key == ".":
-            if isinstance(node, Name):
-                cursor.calls.add(node.key)
-            cursor.take()
-            node = _parse_member(cursor, node)
-        elif key == "[":
-            node = _parse_subscript(cursor, node)
-        elif key == "(":
-            if isinstance(node, Name):
-                cursor.calls.add(node.key)
-            with cursor.nest():
-                arguments = parse_arguments(cursor)
-            node = Invocation(node, arguments, cursor.span_from(node.span))
-        elif key == "^":
-            cursor.take()
-            node = Target(node, cursor.span_from(node.span))
-        else:
-            return node
-    raise cursor.stop("too-deep", most=MOST_NESTING)
-
-
-def parse_literal(cursor: Cursor) -> Node:
-    """The literal at the cursor."""
-    token = cursor.token
-    if token.kind == "typed" and _names_value(token):
-        cursor.take()
-        prefix, name = token.text.split("#", 1)
-        return Member(Name(prefix.lower(), prefix, token.span), name.lower(), name, token.span)
-    try:
-        type_name, value = _read_literal(token)
-    except BadLiteral as error:
-        raise cursor.stop("bad-literal", why=str(error)) from None
-    cursor.take()
-    return Literal(value, type_name, token.span)
-
-
-def _parse_operand(cursor: Cursor) -> Node:
-    token = cursor.token
-    if token.kind == "name":
-        return parse_place(cursor)
-    if token.kind == "address":
-        return _parse_address(cursor)
-    if token.key == "(":
-        return _parse_bracket(cursor)
-    if token.key in ("NOT", "-", "+"):
-        with cursor.nest():
-            cursor.take()
-            operand = _parse_operand(cursor)
-        span = _join(token.span, operand.span)
-        return operand if token.key == "+" else Unary("not" if token.key == "NOT" else "neg", operand, span)
-    if token.kind in ("integer", "real", "based", "time", "typed", "string") or token.key in ("TRUE", "FALSE"):
-        return parse_literal(cursor)
-    if token.key in ("AND", "OR", "XOR", "MOD") and cursor.ahead().key == "(":
-        return parse_place(cursor)  # AND(a, b) is a function
-    raise _refuse_operand(cursor)
-
-
-def _parse_bracket(cursor: Cursor) -> Node:
-    opener = cursor.take()
-    with cursor.nest():
-        inner = _parse_assigning(cursor, in_brackets=True)
-    if not cursor.accept(")"):
-        raise cursor.stop("open-bracket", bracket="(", expected=")", line=opener.line, column=opener.column,
-                          key=cursor.token.key)
-    return inner
-
-
-def _refuse_operand(cursor: Cursor) -> SyntaxStop:
-    token = cursor.token
-    stop = cursor.stop("no-expression", reserved=token.key in KEYWORDS)
-    if token.key in KEYWORDS and cursor.ahead().key in (";", ")", *_RANKS):
-        cursor.take()  # a word that was meant as a name; statements do not go on so
-    return stop
-
-
-def _names_value(token: Token) -> bool:
-    rest = token.text.split("#", 1)[1]
-    return not (rest[0].isdigit() or rest[0] in "+-" or rest.upper() in ("TRUE", "FALSE"))
-
-
-def _read_literal(token: Token) -> tuple[str, Value]:
-    if token.kind == "time":
-        return read_time(token.text)
-    if token.kind == "typed":
-        return read_typed(token.text)
-    if token.kind == "string":
-        return "WSTRING" if token.text[0] in "wW" else "STRING", read_string(token.text)
-    if token.kind == "keyword":
-        return "BOOL", token.key == "TRUE"
-    return "", read_number(token.text)
-
-
-def _parse_member(cursor: Cursor, base: Node) -> Node:
-    token = cursor.token
-    if token.kind == "address":
-        key = token.text.lstrip("%").lstrip("Xx").lower()
-    elif token.kind in ("name", "integer", "keyword"):
-        key = token.key.lower()
-    else:
-        raise cursor.stop("expected", expected="the name of a member", after="'.'")
-    cursor.take()
-    return Member(base, key, token.text, cursor.span_from(base.span))
-
-
-def _parse_subscript(cursor: Cursor, base: Node) -> Node:
-    opener = cursor.take()
-    with cursor.nest():
-        indices = [parse_expression(cursor)]
-        while cursor.accept(","):
-            indices.append(parse_expression(cursor))
-    if not cursor.accept("]"):
-        raise cursor.stop("open-bracket", bracket="[", expected="]", line=opener.line, column=opener.column,
-                          key=cursor.token.key)
-    return Subscript(base, tuple(indices), cursor.span_from(base.span))
-
-
-def parse_arguments(cursor: Cursor) -> tuple[Argument, ...]:
-    """What a call is given, in its brackets."""
-    opener = cursor.take()
-    arguments: list[Argument] = []
-    if cursor.accept(")"):
-        return ()
-    while True:
-        arguments.append(_parse_argument(cursor))
-        if cursor.accept(")"):
-            return tuple(arguments)
-        if not cursor.accept(","):
-            raise cursor.stop("open-bracket", bracket="(", expected="',' or ')", line=opener.line,
-                              column=opener.column, key=cursor.token.key)
-
-
-def _parse_argument(cursor: Cursor) -> Argument:
-    first = cursor.token
-    if first.key in ("pointer", "reference") and cursor.ahead().key == "TO":  # __NEW(POINTER TO type, count)
-        cursor.take()
-        cursor.take()
-        first = cursor.token
-    negates = first.key == "NOT" and cursor.ahead(2).key == "=>"
-    if negates:
-        cursor.take()
-        first = cursor.token
-    if cursor.ahead().key == "=>" and first.kind in ("name", "keyword"):
-        cursor.take()
-        cursor.take()
-        if cursor.token.key in (",", ")"):  # taken by nobody
-            return Argument(first.key.lower(), Name("", "", first.span), True, first.span)
-        return Argument(first.key.lower(), parse_expression(cursor), True, cursor.span_from(first.span), negates)
-    if cursor.ahead().key == ":=" and first.kind in ("name", "keyword"):
-        cursor.take()
-        cursor.take()
-        if cursor.token.key in (",", ")"):  # left as it is
-            return Argument(first.key.lower(), Name("", "", first.span), False, first.span)
-        return Argument(first.key.lower(), parse_expression(cursor), False, cursor.span_from(first.span))
-    return Argument("", parse_expression(cursor), False, cursor.span_from(first.span))
-
-
-def _join(first: Span, last: Span) -> Span:
-    return Span(first.line, first.column, last.end_line, last.end_column)

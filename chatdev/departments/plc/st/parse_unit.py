@@ -8,7 +8,8 @@ from dataclasses import replace
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Findings, Fix
 from chatdev.departments.plc.st.parse_declaration import parse_declarations, parse_type
-from chatdev.departments.plc.st.parse_statement import parse_place, parse_statements, take_name
+from chatdev.departments.plc.st.parse_expression import parse_place, take_name
+from chatdev.departments.plc.st.parse_statement import parse_statements
 from chatdev.departments.plc.st.syntax import (
     Assignment,
     Declaration,

@@ -25,7 +25,7 @@ from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Findin
 from chatdev.departments.plc.st.elaborate_expression import elaborate_as
 from chatdev.departments.plc.st.elaborate_source import elaborate_source, make_program
 from chatdev.departments.plc.st.functions import BOOL
-from chatdev.departments.plc.st.parse_statement import parse_expression
+from chatdev.departments.plc.st.parse_expression import parse_expression
 from chatdev.departments.plc.st.parse_unit import parse_source
 from chatdev.departments.plc.st.scope import MOST_DEPTH, Reject, Scope, World
 from chatdev.departments.plc.st.tokens import Cursor, SyntaxStop, Token, split_tokens
