@@ -15,6 +15,7 @@ from itertools import product
 
 from chatdev.departments.plc.st.core import Span
 from chatdev.departments.plc.st.diagnostics import Findings
+from chatdev.departments.plc.st.elaborate_heritage import find_chain
 from chatdev.departments.plc.st.syntax import (
     Argument,
     ArrayOf,
@@ -92,12 +93,7 @@ class _Construction:
         return found
 
     def _chain(self, key: str) -> Iterator[Unit]:
-        seen: set[str] = set()
-        while key in self._units and key not in seen:
-            seen.add(key)
-            yield self._units[key]
-            base = self._units[key].base
-            key = base.key if base else ""
+        return find_chain(key, self._units)
 
     def _is_constructed(self, key: str) -> bool:
         """Whether an instance of a block has an FB_init, or has instances that have one."""
@@ -234,9 +230,11 @@ class _Construction:
 
 
 def _range_of(bounds: tuple[Node, Node] | None) -> range | None:
-    """The indices between two numbers; None where they are not written as such."""
+    """The indices between two numbers; None where they are not written as such, or too many."""
     low, high = (one.value if isinstance(one, Literal) else None for one in bounds or (None, None))
-    return range(low, high + 1) if isinstance(low, int) and isinstance(high, int) else None
+    if not isinstance(low, int) or not isinstance(high, int) or high - low >= _MOST_INSTANCES:
+        return None
+    return range(low, high + 1)
 
 
 def _find_init(unit: Unit) -> Unit | None:

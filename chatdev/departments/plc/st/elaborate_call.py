@@ -38,8 +38,15 @@ from chatdev.departments.plc.st.elaborate_place import (
     is_own_instance,
     why_unknown,
 )
-from chatdev.departments.plc.st.functions import BOOL, FUNCTIONS, OPERATORS, UNKNOWN_TYPE, describe_type, is_opaque
-from chatdev.departments.plc.st.instructions import INSTRUCTIONS
+from chatdev.departments.plc.st.functions import (
+    BOOL,
+    FUNCTIONS,
+    INSTRUCTIONS,
+    OPERATORS,
+    UNKNOWN_TYPE,
+    describe_type,
+    is_opaque,
+)
 from chatdev.departments.plc.st.scope import (
     ANYTHING,
     BASE,

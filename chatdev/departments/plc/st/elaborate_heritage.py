@@ -9,6 +9,16 @@ from chatdev.departments.plc.st.scope import Scope, World
 from chatdev.departments.plc.st.syntax import Name, Unit
 
 
+def find_chain(key: str, units: Mapping[str, Unit]) -> Iterator[Unit]:
+    """A block and those that it extends, by its lower-case name."""
+    seen: set[str] = set()
+    while key in units and key not in seen:
+        seen.add(key)
+        yield units[key]
+        base = units[key].base
+        key = base.key if base else ""
+
+
 class Heritage:
     """The units of a source by whom they extend (EXTENDS) and implement (IMPLEMENTS)."""
 
@@ -19,12 +29,7 @@ class Heritage:
 
     def chain(self, key: str) -> Iterator[Unit]:
         """A block and those that it extends."""
-        seen: set[str] = set()
-        while key in self._units and key not in seen:
-            seen.add(key)
-            yield self._units[key]
-            base = self._units[key].base
-            key = base.key if base else ""
+        return find_chain(key, self._units)
 
     def check(self, unit: Unit) -> None:
         """Report what a block lacks, and what it overrides that it may not."""

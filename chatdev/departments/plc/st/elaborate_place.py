@@ -139,7 +139,11 @@ def find_referent(name: Name, scope: Scope, elaborate: Elaborate, why: str) -> P
     referent, variable = scope.referents.get(name.key), scope.variables.get(name.key)
     if referent is None or variable is None or not is_opaque(variable.type) or why_unknown(variable.type) != why:
         return None
-    place = elaborate_place(referent.node, scope, elaborate)
+    others, scope.referents = scope.referents, {key: one for key, one in scope.referents.items() if key != name.key}
+    try:
+        place = elaborate_place(referent.node, scope, elaborate)  # references in a circle stand for nothing
+    finally:
+        scope.referents = others
     if not isinstance(place, Place) or place.type != scope.world.pointees.get(variable.type.name) or not _outlasts(  # type: ignore[union-attr]
             place, variable, scope):
         return None

@@ -176,7 +176,7 @@ class World:
 
     def _count(self, type_: Type) -> int:
         if isinstance(type_, Array):
-            return (type_.high - type_.low + 1) * self._count(type_.element)
+            return (type_.high - type_.low + 1) * max(self._count(type_.element), 1)  # also of blocks without variables
         if isinstance(type_, Scalar):
             return 1
         if id(type_) not in self.sizes:

@@ -116,6 +116,12 @@ def test_a_block_that_is_run_constructs_itself(entry: str, expected: int | None)
         assert Machine(reading.program).scan({})["n"] == expected
 
 
+def test_many_instances_without_variables_are_too_many() -> None:
+    text = source("e : ARRAY[0..2147483647] OF Empty;", "").replace(
+        "PROGRAM P", "FUNCTION_BLOCK Empty\nEND_FUNCTION_BLOCK\nPROGRAM P")
+    assert [one.code for one in read_program(text, "P", TWINCAT).diagnostics] == ["large-array"]
+
+
 def test_a_block_without_an_fb_init_given_something_is_a_gap() -> None:
     text = source("t : Bare(3);", "").replace("PROGRAM P", "FUNCTION_BLOCK Bare\nEND_FUNCTION_BLOCK\nPROGRAM P")
     assert [one.code for one in read_program(text, "P", TWINCAT).gaps] == ["gap-init"]

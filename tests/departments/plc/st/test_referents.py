@@ -78,6 +78,7 @@ def test_a_reference_is_another_name_of_its_variable(body: str, declared: str, e
     ("r REF= t.more[x]; r := 1;", "r : REFERENCE TO INT;"),
     ("p := ADR(t); p^ := 1;", "p : POINTER TO INT;"),
     ("z := Raise(plus := 2);", ""), ("f(on := c);", "f : Filler;"),
+    ("r REF= s; s REF= r; r := 1;", "r, s : REFERENCE TO INT;"),
 ])
 def test_what_is_not_known_of_a_reference_is_said(body: str, declared: str) -> None:
     reading = read(body, declared)
