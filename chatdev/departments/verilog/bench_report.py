@@ -82,7 +82,8 @@ class BenchReport:
         complaints = [*severe_lines(printed), *failures, *map(PrintedLine, breaches_of_plan(texts))]
         passed = sum(checks[line].passed for line in lines)
         if complaints or passed or (complains and _is_silence(checks.values(), affirms, right)):
-            return cls._of_checks(passed, max(len(complaints), *failures.values(), 0), complaints, lines)
+            single = len(complaints) - sum(count > 1 for count in failures.values())  # a total tells of the other lines
+            return cls._of_checks(passed, max(single, *failures.values(), 0), complaints, lines)
         if right is not None and (lines or right.lines):
             return cls._of_prints(lines, right)
         return cls(lines=tuple(texts), is_counted=False)

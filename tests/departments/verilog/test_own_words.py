@@ -248,3 +248,10 @@ def test_failing_lines_never_pass(lines: list[str], complains: bool) -> None:
     report = BenchReport.read_lines(bench.lines_of(printed), printed, complains=complains)
     assert report.passed <= (not any(checks_of(line).failed for line in lines))
     assert 0 <= report.share <= 1
+
+
+@pytest.mark.parametrize(("printed", "failed"), [
+    ("ERROR: q=2\nERROR: q=4\nERROR: q=6\n3 errors\n", 3), ("3 errors\n", 3), ("ERROR: q=2\nERROR: q=4\n", 2)])
+def test_a_total_is_no_check_of_its_own(printed: str, failed: int) -> None:
+    report = BenchReport.read_lines([PrintedLine(line) for line in printed.splitlines()], printed, complains=True)
+    assert (report.mismatches, report.samples) == (failed, failed)
