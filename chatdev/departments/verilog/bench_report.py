@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -82,8 +82,7 @@ class BenchReport:
         complaints = [*severe_lines(printed), *failures, *map(PrintedLine, breaches_of_plan(texts))]
         passed = sum(checks[line].passed for line in lines)
         if complaints or passed or (complains and _is_silence(checks.values(), affirms, right)):
-            single = len(complaints) - sum(count > 1 for count in failures.values())  # a total tells of the other lines
-            return cls._of_checks(passed, max(single, *failures.values(), 0), complaints, lines)
+            return cls._of_checks(passed, _count_failed(complaints, failures.values()), complaints, lines)
         if right is not None and (lines or right.lines):
             return cls._of_prints(lines, right)
         return cls(lines=tuple(texts), is_counted=False)
@@ -129,6 +128,11 @@ def _unusual_failures(checks: Mapping[PrintedLine, Checks], right: BenchReport |
     for line in right.lines if right else ():
         usual[_mask(line)] = max(usual.get(_mask(line), 0), checks_of(line).failed)
     return {line: found.failed for line, found in checks.items() if found.failed > usual.get(_mask(line.text), 0)}
+
+
+def _count_failed(complaints: Sequence[PrintedLine], told: Collection[int]) -> int:
+    """The checks that failed, by lines that each tell so many: a total tells of the other lines."""
+    return max(len(complaints) - sum(count > 1 for count in told), *told, 0)
 
 
 def _strangers(lines: Sequence[PrintedLine], expected: Sequence[str]) -> Iterator[PrintedLine]:
