@@ -1,7 +1,7 @@
 """How long a fleet of companies takes: a simulation of jobs, calls, processors and a provider's limits.
 
 A job is a run of the chain of `fleet.yaml`: calls one after another, and a parallel step of two. A call takes the
-processor of its worker, waits for its turn with the provider (the even pace of `chatdev/llm/tokens.py`), for its
+processor of its worker, waits for its turn with the provider (the even pace of `chatdev/llm/base.py`), for its
 answer, and for what else there is to wait for, and takes the processor again. `Costs` are what the engine takes; they
 are fitted to two small measured loads (`python -m benchmarks.fleet`), and then predict others. Without any costs it
 tells what the model and the provider alone allow: the ideal.
@@ -21,7 +21,7 @@ from typing import Any
 import simpy
 
 from benchmarks.study import RESULTS_FOLDER, read_results
-from chatdev.llm.tokens import CREDIT, LEARNING, REPLY_TOKENS
+from chatdev.llm.base import CREDIT, LEARNING, REPLY_TOKENS
 
 CHAIN = (*[1] * 11, 2)
 """The calls at once of each step of a run of `fleet.yaml`."""

@@ -39,13 +39,12 @@ from chatdev.errors import (
 from chatdev.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from chatdev.events import Event
-    from chatdev.llm.base import Image, Message, Model, Reply, Request, ScriptedModel, ToolCall
-    from chatdev.llm.tokens import RateLimit
+    from chatdev.journal import Event
+    from chatdev.llm.base import Image, Message, Model, RateLimit, Reply, Request, ScriptedModel, ToolCall
     from chatdev.runner.api import Company, areplay, aresume, arun, replay, resume, run
     from chatdev.runner.options import RunOptions
     from chatdev.runner.report import Run
-    from chatdev.workspace.snapshot import Software
+    from chatdev.workspace.file_tree import Software
 
 __all__ = [
     "BudgetExhausted", "ChatDevError", "Company", "ConfigError", "ConsentMissing", "ContextOverflow", "Event",
@@ -59,11 +58,11 @@ __all__ = [
 _API = "chatdev.runner.api"
 _MODELS = "chatdev.llm.base"
 _LAZY = {
-    "Event": "chatdev.events",
+    "Event": "chatdev.journal",
     "Company": _API, "areplay": _API, "aresume": _API, "arun": _API, "replay": _API, "resume": _API, "run": _API,
     "Image": _MODELS, "Message": _MODELS, "Model": _MODELS, "Reply": _MODELS, "Request": _MODELS, "ToolCall": _MODELS,
-    "RateLimit": "chatdev.llm.tokens", "Run": "chatdev.runner.report", "RunOptions": "chatdev.runner.options",
-    "ScriptedModel": "chatdev.llm.base", "Software": "chatdev.workspace.snapshot",
+    "RateLimit": "chatdev.llm.base", "Run": "chatdev.runner.report", "RunOptions": "chatdev.runner.options",
+    "ScriptedModel": "chatdev.llm.base", "Software": "chatdev.workspace.file_tree",
 }
 """What is loaded when it is first asked for, so that importing chatdev stays quick."""
 

@@ -25,10 +25,9 @@ LAYERS = [
     "packages",
     "sandbox workspace",
     "journal department",
-    "events origins paths isolation plain_file",
+    "connection paths isolation",
     "errors",
     "safe_text version",
-    "plain_values",
 ]
 LEVEL = {part: level for level, line in enumerate(reversed(LAYERS)) for part in line.split()}
 SOFTWARE = ["legacy", "evaluation", "play_command", "workbench", "guard", "run", "request", "trial",

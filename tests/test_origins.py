@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatdev.origins import Origin, Sourced, is_loopback, may_send, without_user
+from chatdev.connection import Origin, Sourced, is_loopback, may_send, without_user
 from tests.support.help_docs import PAGE
 
 FLAG, SET, ENVIRONMENT, SETTINGS, DEFAULT = Origin.FLAG, Origin.SET, Origin.ENVIRONMENT, Origin.SETTINGS, Origin.DEFAULT

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.plain_file import read_named
+from chatdev.paths import read_named
 from tests.support.odd_files import make
 
 BYTES = os.fsdecode(b"caf\xe9")
@@ -38,7 +38,7 @@ def test_a_file_is_read_through_a_link_and_up_to_a_limit(tmp_path: Path) -> None
 
 
 def test_what_the_shell_hands_over_is_read_to_its_end() -> None:
-    code = ("import sys; from pathlib import Path; from chatdev.plain_file import read_named; "
+    code = ("import sys; from pathlib import Path; from chatdev.paths import read_named; "
             "print(read_named(Path(sys.argv[1])))")
     for path in ("/dev/stdin", "/dev/fd/0"):
         done = subprocess.run([sys.executable, "-c", code, path], input="late words", capture_output=True, text=True,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.plain_values import LARGEST, encodable_values, load_json, plain_value, short_name
+from chatdev.safe_text import LARGEST, encodable_values, load_json, plain_value, short_name
 
 odd_text = st.text(st.characters(codec=None))
 values = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | odd_text,

@@ -20,8 +20,8 @@ import httpx2
 import openai
 
 from benchmarks.engine.overhead import serve
+from chatdev.connection import Endpoint
 from chatdev.llm.base import Message, Request, Sampling
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 
 CALLS, SERIES = 20, 7

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.reliability.small import name_of
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.base import count_tokens
 from tests.support.chat_server import Received, Scripted
 
 _WORDS = "one more word for the list and then another "

@@ -26,7 +26,7 @@ from benchmarks.reliability.room import room
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, markdown_table, marks, write_results
 from chatdev import Company
 from chatdev.config.profiles import profile_for
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.base import count_tokens
 from tests.support.chat_server import Received
 from tests.support.repositories import REPOSITORIES, Repository, commit, files_in, git
 

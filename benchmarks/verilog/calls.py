@@ -20,8 +20,7 @@ from typing import Any
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, marks
 from benchmarks.verilog.subjects import Subject, verilogeval_subjects
 from chatdev import Company
-from chatdev.llm.base import ScriptedModel
-from chatdev.llm.tokens import count_tokens, prompt_tokens
+from chatdev.llm.base import ScriptedModel, count_tokens, prompt_tokens
 
 SEED, SUBJECTS = 19, 40
 COMPANIES = ("verilogcoder", "single_verilog")

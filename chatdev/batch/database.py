@@ -30,7 +30,7 @@ from tenacity import (
 )
 
 from chatdev.errors import ConfigError, MissingProgram, WorkspaceError
-from chatdev.plain_file import refuse_other_kinds
+from chatdev.paths import refuse_other_kinds
 from chatdev.safe_text import keep_address
 
 T = TypeVar("T")

@@ -6,20 +6,21 @@ from __future__ import annotations
 import keyword
 import os
 import re
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.shared_options import DEFAULT_COMPANY, can_ask_person, is_yes
+from chatdev.cli.people import is_allowed
+from chatdev.cli.screen import can_ask_person
+from chatdev.cli.shared_options import DEFAULT_COMPANY
 from chatdev.config.load import companies, namesake
 from chatdev.config.preview import chain_picture, chain_text
-from chatdev.errors import ChatDevError, ConfigError, ConsentMissing
+from chatdev.errors import ChatDevError, ConfigError
 from chatdev.runner.api import Company
 from chatdev.runner.options import RunOptions
 from chatdev.runner.resources import describe_models
@@ -124,7 +125,6 @@ def check_company(company: str, graph: bool, picture: Path | None) -> int:
 
 # `chatdev trust`, and the question for consent at a terminal.
 
-T = TypeVar("T")
 
 
 @click.command("trust")
@@ -182,7 +182,7 @@ def _trust(stranger: Stranger, yes: bool) -> int:
         click.echo(sanitize(f"{stranger.describe_self()} names nothing that needs your consent"))
         return 0
     if not yes and can_ask_person():
-        if not _ask(stranger):
+        if not is_allowed(stranger):
             click.echo("not trusted")
             return 1
     else:
@@ -208,29 +208,6 @@ def _remove(word: str) -> int:
     for trust in remove_trust(word):
         click.echo(sanitize(f"no longer trusted: {trust.kind} {trust.name} ({trust.place})"))
     return 0
-
-
-def ask_for_consent(act: Callable[[], T]) -> T:
-    """What `act` returns. Where it wants the user's consent, a person at a terminal is asked, once, and their consent
-    put on record; without a terminal, or on a no, ConsentMissing is raised."""
-    from chatdev.config.settings import add_trust
-
-    while True:
-        try:
-            return act()
-        except ConsentMissing as missing:
-            if not (missing.subjects and can_ask_person()):
-                raise
-            for stranger in missing.subjects:
-                if not _ask(stranger):
-                    raise
-                add_trust(stranger.trust())
-
-
-def _ask(stranger: Stranger) -> bool:
-    click.echo(sanitize(stranger.describe()), err=True)
-    click.echo("Allow this, until it changes? [y/N] ", nl=False, err=True)
-    return is_yes(sys.stdin.readline())
 
 
 # `chatdev new company` and `chatdev new tool`: a folder to begin with, sound and with a test that passes.

@@ -25,7 +25,7 @@ from chatdev.cli.screen import (
 )
 from chatdev.cli.shared_options import ask_person
 from chatdev.engine.budget import count_noun
-from chatdev.events import (
+from chatdev.journal import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,
@@ -42,9 +42,9 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
-from chatdev.plain_values import shorten
 from chatdev.runner.report import sanitize_event
 from chatdev.runner.story import RunStory, StepStory, describe_ending, news_of, title_of
+from chatdev.safe_text import shorten
 
 if TYPE_CHECKING:
     from rich.text import Text

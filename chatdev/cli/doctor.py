@@ -158,7 +158,7 @@ def providers() -> int:
     """List the providers that --provider takes: name, variable of the key, address. Nobody is asked."""
     from chatdev.config.profiles import known_providers
     from chatdev.config.settings import environ
-    from chatdev.llm.connection import AZURE_URL_VARIABLE
+    from chatdev.connection import AZURE_URL_VARIABLE
 
     variables = environ()
     for provider in known_providers():

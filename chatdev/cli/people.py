@@ -1,4 +1,5 @@
-"""A person at the terminal of a run who plays a role or approves of what it does; and `chatdev answer`."""
+"""A person at the terminal of a run who plays a role, approves of what it does or consents to what a stranger wants;
+and `chatdev answer`."""
 
 from __future__ import annotations
 
@@ -9,21 +10,22 @@ import select
 import shlex
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from chatdev.cli.outcome import report_outcome
-from chatdev.cli.screen import layout_text
-from chatdev.cli.shared_options import can_ask_person, read_text_file
+from chatdev.cli.screen import can_ask_person, layout_text
+from chatdev.cli.shared_options import is_yes, read_text_file
 from chatdev.engine.people import CONTROL
-from chatdev.errors import ConfigError
-from chatdev.events import Event, PersonAnswered, PersonAsked, RunStarted
+from chatdev.errors import ConfigError, ConsentMissing
+from chatdev.journal import Event, PersonAnswered, PersonAsked, RunStarted
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from chatdev.runner.report import sanitize_event
 from chatdev.safe_text import sanitize
@@ -31,6 +33,9 @@ from chatdev.workspace.file_tree import write_file
 
 if TYPE_CHECKING:
     from chatdev.cli.console import Console
+    from chatdev.runner.consent import Stranger
+
+T = TypeVar("T")
 
 _DOES = {"accept": "accepts", "refuse": "refuses", "edit": "edits it"}
 _GIVEN_BACK = "Edit it again (what you wrote is there), or accept what was delivered without it."
@@ -407,3 +412,27 @@ def _from_files(question: PersonAsked, files: tuple[str, ...]) -> PersonAnswer:
 
 _OPTIONS: Mapping[str, Callable[[PersonAsked, Any], PersonAnswer]] = {
     "accept": lambda _, __: PersonAnswer("accept"), "refuse": _from_text, "say": _from_text, "files": _from_files}
+
+
+def ask_for_consent(act: Callable[[], T]) -> T:
+    """What `act` returns. Where it wants the user's consent, a person at a terminal is asked, once, and their consent
+    put on record; without a terminal, or on a no, ConsentMissing is raised."""
+    from chatdev.config.settings import add_trust
+
+    while True:
+        try:
+            return act()
+        except ConsentMissing as missing:
+            if not (missing.subjects and can_ask_person()):
+                raise
+            for stranger in missing.subjects:
+                if not is_allowed(stranger):
+                    raise
+                add_trust(stranger.trust())
+
+
+def is_allowed(stranger: Stranger) -> bool:
+    """Whether a person at the terminal allows what a stranger wants."""
+    click.echo(sanitize(stranger.describe()), err=True)
+    click.echo("Allow this, until it changes? [y/N] ", nl=False, err=True)
+    return is_yes(sys.stdin.readline())

@@ -13,8 +13,9 @@ from urllib.parse import unquote
 
 import click
 
-from chatdev.cli.company_commands import ask_for_consent, complete_company, show_namesake
+from chatdev.cli.company_commands import complete_company, show_namesake
 from chatdev.cli.outcome import report_outcome
+from chatdev.cli.people import ask_for_consent
 from chatdev.cli.shared_options import (
     DEFAULT_COMPANY,
     budget_options,
@@ -27,7 +28,7 @@ from chatdev.cli.shared_options import (
     wait_option,
 )
 from chatdev.cli.show import pop_show, show_options
-from chatdev.config.inception import ToolDescription
+from chatdev.config.phases import ToolDescription
 from chatdev.config.preview import Load, PhasePreview, estimate, preview
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.settings import default_model, user_settings

@@ -290,3 +290,8 @@ def _speaker_of(step: StepStory) -> str:
     speaks = step.instructor if newest and newest.utterance == "response" and step.said else step.assistant
     number = newest.round + (newest.utterance == "response") if newest else 0
     return f"{speaks}, round {number}" if number > 1 else speaks
+
+
+def can_ask_person() -> bool:
+    """Whether there is a person to ask: at a terminal that shows the question and takes the answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chatdev.errors import ConfigError, MissingProgram
-from chatdev.plain_file import MOST_NAMED, read_named
+from chatdev.paths import MOST_NAMED, read_named
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.workspace.file_tree import explain_os_errors
 
@@ -78,11 +78,6 @@ def package_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def resumed_package_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a run that is resumed."""
     return _install_again_option(_runtime_option(command))
-
-
-def can_ask_person() -> bool:
-    """Whether there is a person to ask: at a terminal that shows the question and takes the answer."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def question(distribution: str) -> str:

@@ -19,12 +19,11 @@ import click
 from chatdev.cli.console import Console, Detail
 from chatdev.cli.outcome import interrupted_status, output_is_recorded, report_outcome
 from chatdev.cli.people import PeopleConsole
-from chatdev.cli.screen import format_cost, format_seconds, format_tokens, wrap_words
-from chatdev.cli.shared_options import can_ask_person
+from chatdev.cli.screen import can_ask_person, format_cost, format_seconds, format_tokens, wrap_words
 from chatdev.config.settings import user_settings
 from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.events import Event
+from chatdev.journal import Event
 from chatdev.paths import working_folder
 from chatdev.runner.report import Run, next_commands
 from chatdev.runner.resources import describe_unpriced

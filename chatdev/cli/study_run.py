@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import click
 from tqdm import tqdm
 
-from chatdev.cli.company_commands import ask_for_consent
 from chatdev.cli.outcome import heed_signals, output_is_recorded, show_error
+from chatdev.cli.people import ask_for_consent
 from chatdev.cli.screen import format_cost, format_seconds
 from chatdev.cli.shared_options import StudyOptions, open_ledger
 from chatdev.engine.budget import count_noun, money
 from chatdev.errors import BudgetExhausted, ConfigError
-from chatdev.plain_values import shorten
-from chatdev.safe_text import sanitize
+from chatdev.safe_text import sanitize, shorten
 
 if TYPE_CHECKING:
     from chatdev.batch.attempt import Allowance
@@ -45,7 +44,7 @@ class StudyPlan(NamedTuple):
 def study_of(data: DataSet, conditions: Conditions, options: StudyOptions, embedder_url: str | None = None) -> Study:
     """The study that the options describe."""
     from chatdev.evaluation.study import Study
-    from chatdev.llm.tokens import RateLimit
+    from chatdev.llm.base import RateLimit
 
     rate = RateLimit(options.requests_per_minute, options.tokens_per_minute)
     return Study(data, options.runs, conditions, options.base_url, options.sandbox, embedder_url, rate,

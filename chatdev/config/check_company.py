@@ -31,9 +31,9 @@ from chatdev.config.schema import (
 )
 from chatdev.config.templates import compile_expression, entries, variables
 from chatdev.config.yaml_nodes import KeyPath, name_hint
+from chatdev.connection import has_user
 from chatdev.department import explain_absence
 from chatdev.errors import ConfigError, ExpressionError
-from chatdev.origins import has_user
 
 
 def check_company(company: CompanyConfig, tools: Tools = None) -> list[Mistake]:

@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from chatdev.config.check_company import Tools, check_company
 from chatdev.config.overrides import CHAIN_CHANGES, chain_changes, change_chain, leave_out, set_drafts, set_value
 from chatdev.config.schema import CompanyConfig, walk
 from chatdev.config.yaml_nodes import (
-    Dumper,
     Key,
     KeyPath,
     Node,
@@ -85,12 +82,6 @@ def _drop_unused(company: CompanyConfig, root: Node, file: str) -> CompanyConfig
 def _file_of(place: str) -> str:
     """`FILE` of `FILE:LINE`; a mapping that was built in Python has no lines."""
     return place.rpartition(":")[0] or place
-
-
-def dump(company: CompanyConfig) -> str:
-    """The company as YAML that `load_company` reads back equal; defaults are left out."""
-    values = company.model_dump(mode="python", by_alias=True, exclude_defaults=True)
-    return yaml.dump(values, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,15 +14,14 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.inception import Surroundings, ToolDescription, system_prompt, tools_of
 from chatdev.config.json_schema import call_schema
-from chatdev.config.phases import Phase, bare_name, phase_limits
+from chatdev.config.phases import Phase, Surroundings, ToolDescription, bare_name, phase_limits, system_prompt, tools_of
 from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes
 from chatdev.config.schema import CompanyConfig, PhaseStep, Step, walk
 from chatdev.config.settings import profile_of
 from chatdev.config.templates import render, variables
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.events import Speaker
+from chatdev.journal import Speaker
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from chatdev.config.yaml_nodes import StrictModel, name_hint, read, validate_node
+from chatdev.connection import HUMAN, Provider, is_loopback, spellings
 from chatdev.errors import ConfigError
-from chatdev.origins import HUMAN, Provider, is_loopback, spellings
 from chatdev.paths import bundled_folder
 from chatdev.safe_text import NameSign, name_sign
 

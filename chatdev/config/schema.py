@@ -19,10 +19,6 @@ from chatdev.paths import bundled_folder
 
 # The texts that the engine itself says to models, and what each may speak of.
 
-SOLUTION_MARKER = "<SOLUTION>"
-"""Begins an utterance that concludes the phase."""
-QUESTION_MARKER = "<QUESTION>"
-"""Begins an assistant's question (dehallucination)."""
 
 _FORM = frozenset({"options", "schema", "most", "file", "only", "writes", "example", "marker", "sizes"})
 
@@ -523,7 +519,7 @@ class Input(StrictModel):
     about: str = ""
     kind: Literal["text", "file", "files", "image", "data"] = "text"
     """`files`: a folder, or a file each time that it is given; the value is text by path. `data`: a file that may be no
-    text; then the value is a `data:` URL (`plain_file.data_of`)."""
+    text; then the value is a `data:` URL (`paths.data_of`)."""
     required: bool = False
     hidden: bool = False
     """True: tools only; no template may name it."""

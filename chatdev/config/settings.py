@@ -22,8 +22,8 @@ from chatdev.config.phases import Phase
 from chatdev.config.profiles import ModelProfile, ModelSettings, find_provider, profile_for, provider_of
 from chatdev.config.schema import CompanyConfig, Install, Role
 from chatdev.config.yaml_nodes import StrictModel, display_path, read, read_text, validate_node
+from chatdev.connection import HUMAN, NamedProvider, Origin, Sourced, is_loopback
 from chatdev.errors import ConfigError
-from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced, is_loopback
 from chatdev.paths import expand_home, settings_file, trust_file, working_folder
 from chatdev.safe_text import keep_variables
 

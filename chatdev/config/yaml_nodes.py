@@ -455,3 +455,9 @@ def _union_of(kind: Any) -> bool:
 def _is_model(kind: Any) -> bool:
     kind = _plain_type(kind)
     return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def dump(model: StrictModel) -> str:
+    """A company, or a part of one, as YAML that is read back equal; defaults are left out."""
+    values = model.model_dump(mode="python", by_alias=True, exclude_defaults=True)
+    return yaml.dump(values, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110)

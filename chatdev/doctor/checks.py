@@ -26,6 +26,7 @@ from chatdev.config.settings import (
     read_dotenv,
     user_settings,
 )
+from chatdev.connection import LOCAL, Origin, Sourced
 from chatdev.department import Table
 from chatdev.doctor.diagnosis import (
     Probe,
@@ -39,10 +40,8 @@ from chatdev.doctor.diagnosis import (
 )
 from chatdev.errors import ConfigError, ConsentMissing, MissingModel
 from chatdev.isolation.seccomp import confinement, system_call_filter
-from chatdev.llm.connection import LOCAL
 from chatdev.llm.local import weights
 from chatdev.llm.registry import DEFAULT_NAME, Models, why_unreachable
-from chatdev.origins import Origin, Sourced
 from chatdev.packages.gateway import Fetcher, Index, sources
 from chatdev.packages.interpreter import interpreter
 from chatdev.paths import settings_file

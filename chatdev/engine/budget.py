@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import FREE, ModelProfile, Price
 from chatdev.errors import BudgetExhausted, ContextOverflow, ModelError, ModelRejected, UnusableReply
-from chatdev.llm.base import Model, Reply, Request, Usage
-from chatdev.llm.tokens import counts_exactly, likely_usage, prompt_tokens
+from chatdev.llm.base import Model, Reply, Request, Usage, counts_exactly, likely_usage, prompt_tokens
 
 REPLY_TOKENS = 1024  # what must be left for a reply, or the call is not made; less, where the reply may only be shorter
 SHARE = 32_768  # tokens that a reply of unknown length may have at least, however many branches share what is left

@@ -30,8 +30,8 @@ from chatdev.engine.people import ask_approval
 from chatdev.engine.phase import PhaseRun
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict
 from chatdev.errors import PhaseFailed, ToolError
-from chatdev.events import Noted, Place, StepFinished, StepSkipped, StepStarted
-from chatdev.plain_values import short_name
+from chatdev.journal import Noted, Place, StepFinished, StepSkipped, StepStarted
+from chatdev.safe_text import short_name
 
 
 @dataclass(slots=True)

@@ -13,14 +13,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol
 
 from chatdev.config.phases import Phase, names_read
-from chatdev.engine.activity import digest
-from chatdev.engine.context import Files, RunContext, State
+from chatdev.engine.context import Files, RunContext, State, digest
 from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict, fingerprint, read_reply
 from chatdev.errors import ToolCrashed, ToolError
-from chatdev.events import DeliveryApplied, DeliveryRefused, Place
+from chatdev.journal import DeliveryApplied, DeliveryRefused, Place
 from chatdev.paths import bundled_table
-from chatdev.plain_values import describe_value, fields_of
 from chatdev.replies import (
     FilesDelivery,
     ReplyProblem,
@@ -31,6 +29,7 @@ from chatdev.replies import (
     parse_solution,
     tidy_body,
 )
+from chatdev.safe_text import describe_value, fields_of
 from chatdev.tools.base import Verdict
 from chatdev.workspace.change import Changeset
 
@@ -189,7 +188,7 @@ class SoftwareTarget:
     @property
     def example(self) -> str:
         """A part of the files as a delivery of changed parts brings it."""
-        return example_part(self.base)
+        return example_part(self.base) if self.base else ""
 
     def objections(self, delivery: FilesDelivery, asked: Sequence[str]) -> list[ReplyProblem]:
         """Files that would be cut to a fragment or stop parsing, and given ones removed without a request."""

@@ -13,12 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chatdev.engine.activity import HALTS, Halt, Halted
-from chatdev.engine.context import Files, RunContext, State, Utterance
+from chatdev.engine.context import HALTS, Files, Halt, Halted, RunContext, State, Utterance
 from chatdev.engine.delivery import Assessment, Deliveries
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
 from chatdev.errors import BudgetExhausted, ModelError, PhaseFailed, RecordEnds, ToolError
-from chatdev.events import DraftJudged, Noted, Place
+from chatdev.journal import DraftJudged, Noted, Place
 
 SPREAD = (0.6, 0.8, 1.0)  # temperatures of the second, third and fourth draft, and again; none is below the phase's own
 _MISSING_REPLY = (BudgetExhausted, ModelError, RecordEnds, Halted)

@@ -13,29 +13,42 @@ from typing import Any
 from urllib.parse import quote
 
 from chatdev.config.json_schema import grammar_can_express
-from chatdev.config.phases import Solution
+from chatdev.config.phases import SOLUTION_MARKER, Solution
 from chatdev.config.profiles import ModelProfile
-from chatdev.config.schema import SOLUTION_MARKER
-from chatdev.engine.activity import (
+from chatdev.engine.budget import Budget, BudgetedModel, LimitReached, spending_of
+from chatdev.engine.context import (
     ActivityResult,
     ContextOverflowed,
     PhaseBudgetReached,
     Replied,
+    RoleModel,
+    RunContext,
     branches_at_work,
     digest,
     result_from_json,
     result_to_json,
 )
-from chatdev.engine.budget import Budget, BudgetedModel, LimitReached, spending_of
-from chatdev.engine.context import RoleModel, RunContext
 from chatdev.engine.people import SKIPPED, NobodyAnswers, turn_answered, turn_question
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
-from chatdev.events import ModelCalled, Place, Speaker, TextStreamed
-from chatdev.llm.base import Constraint, Message, Model, Reply, Request, ToolSpec, Usage, model_name
-from chatdev.llm.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, counts_exactly, is_cut, prompt_tokens
-from chatdev.plain_values import encodable_text, fields_of, short_name
+from chatdev.journal import ModelCalled, Place, Speaker, TextStreamed
+from chatdev.llm.base import (
+    IMAGE_TOKENS,
+    MESSAGE_TOKENS,
+    Constraint,
+    Message,
+    Model,
+    Reply,
+    Request,
+    ToolSpec,
+    Usage,
+    counts_exactly,
+    is_cut,
+    model_name,
+    prompt_tokens,
+)
 from chatdev.replies.languages import program_extensions
 from chatdev.replies.utterance import never_ends
+from chatdev.safe_text import encodable_text, fields_of, short_name
 
 _LONGEST_HEADER = 1000  # characters; servers refuse what is much longer (431)
 

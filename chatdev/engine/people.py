@@ -13,14 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import unquote
 
-from chatdev.config.schema import SOLUTION_MARKER
-from chatdev.engine.activity import ActivityResult, ToolReturned, digest
-from chatdev.engine.context import People, RunContext
+from chatdev.config.phases import SOLUTION_MARKER
+from chatdev.connection import HUMAN
+from chatdev.engine.context import ActivityResult, People, RunContext, ToolReturned, digest
 from chatdev.errors import ConfigError, JournalError
-from chatdev.events import PersonAnswered, PersonAsked, Place
+from chatdev.journal import PersonAnswered, PersonAsked, Place
 from chatdev.llm.base import Reply, Request
-from chatdev.origins import HUMAN
-from chatdev.plain_values import load_json
+from chatdev.safe_text import load_json
 
 Action = Literal["say", "accept", "refuse", "edit", "skip"]
 SKIPPED = "skipped"

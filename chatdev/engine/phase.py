@@ -7,9 +7,21 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt, tools_of
 from chatdev.config.json_schema import call_schema
-from chatdev.config.phases import Limits, OnNoSolution, Phase, PhaseLimits, names_read, phase_limits, settle
+from chatdev.config.phases import (
+    Limits,
+    OnNoSolution,
+    Phase,
+    PhaseLimits,
+    Surroundings,
+    ToolDescription,
+    form_text,
+    names_read,
+    phase_limits,
+    settle,
+    system_prompt,
+    tools_of,
+)
 from chatdev.config.templates import render, variables
 from chatdev.engine.budget import Budget
 from chatdev.engine.context import RunContext, ShortTermMemory, State, Utterance
@@ -28,7 +40,7 @@ from chatdev.engine.stop import (
 )
 from chatdev.engine.turn import AgentTools, Turns, marker_of, read_reply, warm
 from chatdev.errors import PhaseFailed
-from chatdev.events import Noted, PhaseFinished, PhaseStarted, Place, Speaker, UtteranceKind, Uttered
+from chatdev.journal import Noted, PhaseFinished, PhaseStarted, Place, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.replies import Marked, Unreadable, holds_patch
 from chatdev.tools.base import Verdict

@@ -11,7 +11,7 @@ from typing import Literal
 
 from chatdev.engine.context import SEMANTICS
 from chatdev.llm.base import ToolCall
-from chatdev.plain_values import load_json
+from chatdev.safe_text import load_json
 
 Ending = Literal["consensus", "unchanged", "feedback", "rounds", "delivered", "stuck", "budget", "skipped"]
 

@@ -9,16 +9,27 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from chatdev.engine.activity import ActivityResult, ToolFailed, ToolReturned, digest
-from chatdev.engine.context import TOOL_LOG, Files, RoleModel, RunContext, ShortTermMemory, State, Utterance, exchanges
+from chatdev.engine.context import (
+    TOOL_LOG,
+    ActivityResult,
+    Files,
+    RoleModel,
+    RunContext,
+    ShortTermMemory,
+    State,
+    ToolFailed,
+    ToolReturned,
+    Utterance,
+    digest,
+    exchanges,
+)
 from chatdev.engine.model_calls import Agent, ModelCalls, Prompt
 from chatdev.engine.people import approve_call
 from chatdev.engine.stop import SAME_CALLS, LoopDetector
 from chatdev.errors import ContextOverflow, JournalError, MissingProgram, ToolCrashed, ToolError, UnsafePath
-from chatdev.events import Noted, Place, ToolCalled
 from chatdev.isolation.parent import read_beside
+from chatdev.journal import Noted, Place, ToolCalled
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
-from chatdev.plain_values import encodable_text, load_json
 from chatdev.replies import Marked, read_marker, strip_thoughts
 from chatdev.replies.problem import unreadable
 from chatdev.replies.utterance import (
@@ -30,8 +41,9 @@ from chatdev.replies.utterance import (
     join_continuation,
     read_tool_call,
 )
+from chatdev.safe_text import encodable_text, load_json
 from chatdev.tools.base import Verdict
-from chatdev.workspace.snapshot import safe_path
+from chatdev.workspace.file_tree import safe_path
 
 # Tools at work: in a turn (ReAct), as feedback and guard of a phase, and as steps of the chain.
 

@@ -18,17 +18,17 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
+from chatdev.connection import OPENAI, Endpoint
 from chatdev.errors import ConfigError, JournalError, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.events import ModelCalled, from_dict
-from chatdev.llm.connection import OPENAI, Endpoint
+from chatdev.journal import ModelCalled, from_dict
 from chatdev.packages.imports import Supply
 from chatdev.runner.consent import Trusted, allow_strangers, open_models
 from chatdev.runner.recorded import RecordedRun
 from chatdev.runner.story import RunUsage
 from chatdev.safe_text import scrub
 from chatdev.sandbox.base import Sandbox
+from chatdev.workspace.file_tree import Software
 from chatdev.workspace.run_folder import RunFolder
-from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:
     import httpx2

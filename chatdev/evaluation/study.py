@@ -22,8 +22,7 @@ from chatdev.errors import ChatDevError, ConfigError, ContextOverflow, MissingPr
 from chatdev.evaluation.measure import Bench, Row, embedder_of
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant, name_without_model
-from chatdev.llm.base import Model
-from chatdev.llm.tokens import RateLimit
+from chatdev.llm.base import Model, RateLimit
 from chatdev.packages.imports import Policy, Supply
 from chatdev.packages.modules import runtime
 from chatdev.runner.api import aresume

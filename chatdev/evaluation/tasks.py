@@ -13,8 +13,7 @@ from pydantic import Field
 
 from chatdev.config.yaml_nodes import StrictModel, name_hint, read, validate_node
 from chatdev.errors import ConfigError
-from chatdev.paths import bundled_folder
-from chatdev.plain_file import read_named
+from chatdev.paths import bundled_folder, read_named
 
 _LARGEST_CELL = 100_000  # characters; a description has some hundreds
 _LARGEST_READ = 20_000_000  # characters of a cell that are read, in order to say whose it is

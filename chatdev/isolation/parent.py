@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chatdev.errors import SandboxError
-from chatdev.isolation.child import HEAD
+from chatdev.isolation.isolate import HEAD
 
 MEMORY = 1 << 30
 """Bytes that a text may take to be read."""
@@ -35,7 +35,7 @@ _PATIENCE = 120.0  # seconds by the clock, for a child that gets no processor; i
 _WATCHED = sys.platform != "linux"
 _REMEMBERED = 256  # texts that took a child down
 _KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # what the interpreter itself may need to start
-_START = ("import sys; memory, seconds, *sys.path[:] = sys.argv[1:]; from chatdev.isolation.child import serve; "
+_START = ("import sys; memory, seconds, *sys.path[:] = sys.argv[1:]; from chatdev.isolation.isolate import serve; "
           "serve(int(memory), int(seconds))")
 _KILLED = -signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP
 _TOO_LARGE = "the source takes more memory than it may, {memory} MiB, or is nested too deeply"

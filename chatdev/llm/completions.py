@@ -10,12 +10,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from chatdev.errors import ContextOverflow
-from chatdev.llm.base import Constraint, Image, Message, Reply, Request, ToolSpec, Usage
+from chatdev.llm.base import (
+    Constraint,
+    Image,
+    Message,
+    Reply,
+    ReplyGauge,
+    Request,
+    ToolSpec,
+    Usage,
+    fills_window,
+    likely_usage,
+)
 from chatdev.llm.failures import LARGEST_ANSWER, Broken, NoAnswer, Refused, Transient, Unusable, too_large
-from chatdev.llm.tokens import ReplyGauge, fills_window, likely_usage
 from chatdev.llm.wire_tools import LONGEST_NAME, CallCollector, WireNames, read_calls
-from chatdev.plain_values import check_depth, encodable_text, short_name
-from chatdev.safe_text import StreamScrubber
+from chatdev.safe_text import StreamScrubber, check_depth, encodable_text, short_name
 
 # Why a reply ended, beside `stop` and `tool_calls`, in the words of all servers
 _LENGTH = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded")

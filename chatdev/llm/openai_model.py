@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from chatdev.connection import Endpoint
 from chatdev.errors import ContextOverflow, ModelError, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.base import Reply, Request, Usage
+from chatdev.llm.base import RateLimit, Reply, ReplyGauge, Request, Usage
 from chatdev.llm.completions import EventReader, ReplyWatch, StreamCollector, body_of, reply_of, wasted_usage
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import (
     SHOWN,
     Broken,
@@ -30,10 +30,8 @@ from chatdev.llm.failures import (
     retry_attempts,
     status_of,
 )
-from chatdev.llm.tokens import RateLimit, ReplyGauge
 from chatdev.llm.wire_tools import WireNames
-from chatdev.plain_values import check_depth
-from chatdev.safe_text import scrub
+from chatdev.safe_text import check_depth, scrub
 
 if TYPE_CHECKING:
     from chatdev.llm.transport import Answer, ErrorAnswer, Transport

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from chatdev.errors import ConfigError, MissingModel
-from chatdev.llm.base import Model, model_name
-from chatdev.llm.connection import (
+from chatdev.connection import (
     AZURE_URL_VARIABLE,
+    HUMAN,
     KEY_VARIABLE,
     LOCAL,
     LONGEST_REPLY,
@@ -24,17 +23,19 @@ from chatdev.llm.connection import (
     Connection,
     Endpoint,
     KeyRing,
+    NamedProvider,
+    Origin,
+    Sourced,
     key_header,
     open_endpoint,
     refuse_strangers,
 )
+from chatdev.errors import ConfigError, MissingModel
+from chatdev.llm.base import Model, RateLimit, model_name
 from chatdev.llm.failures import LONGEST_WAIT, Sleep
 from chatdev.llm.openai_model import OpenAIModel
-from chatdev.llm.tokens import RateLimit
-from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.paths import expand_home
-from chatdev.plain_values import check_depth
-from chatdev.safe_text import keep_secret, scrub
+from chatdev.safe_text import check_depth, keep_secret, scrub
 
 if TYPE_CHECKING:
     import httpx2

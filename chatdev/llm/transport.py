@@ -23,8 +23,8 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
+from chatdev.connection import OPENAI, Endpoint, key_header
 from chatdev.errors import ConfigError
-from chatdev.llm.connection import OPENAI, Endpoint, key_header
 from chatdev.llm.failures import PLAIN, STREAM, LimitedBody, Transient, media_type, refuse_redirect
 from chatdev.version import __version__
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from chatdev.llm.base import ToolCall, ToolSpec
 from chatdev.llm.failures import Unusable
-from chatdev.plain_values import encodable_text, short_name
+from chatdev.safe_text import encodable_text, short_name
 
 LONGEST_NAME = 400
 """Characters of the id and the name of a call; some ids are more than a number."""

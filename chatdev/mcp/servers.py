@@ -21,8 +21,7 @@ from chatdev.isolation.parent import read_beside
 from chatdev.llm.base import ToolSpec
 from chatdev.mcp.schemas import LARGEST_SCHEMA, UnusableSchema, misfit, schema_fault
 from chatdev.mcp.stdio import Traffic, serve_by_command
-from chatdev.plain_values import encodable_text, plain_value
-from chatdev.safe_text import sanitize
+from chatdev.safe_text import encodable_text, plain_value, sanitize
 from chatdev.tools.base import ToolArgumentsError, render_file
 from chatdev.version import __version__
 

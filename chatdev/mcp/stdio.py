@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from chatdev.plain_values import load_json
+from chatdev.safe_text import load_json
 from chatdev.sandbox.children import has_ended, kill_group, start_server
 
 if TYPE_CHECKING:

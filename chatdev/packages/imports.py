@@ -16,8 +16,8 @@ from typing import Any, Literal, get_args
 
 from chatdev.isolation.isolate import isolate
 from chatdev.paths import bundled_table
+from chatdev.workspace.file_tree import is_test
 from chatdev.workspace.python_facts import imported_names
-from chatdev.workspace.snapshot import is_test
 
 _LISTS = re.compile(r"(?:[\w.-]+/)?requirements[\w.-]*\.(?:txt|in)|requirements/[\w.-]+\.(?:txt|in)")
 _LONGEST, _LONGEST_LINE = 100_000, 2_000  # bytes; the time of both readers grows with the square of a line

@@ -34,12 +34,10 @@ from chatdev.packages.imports import (
     third_party_names,
 )
 from chatdev.packages.interpreter import Interpreter, interpreter
-from chatdev.paths import cache_dir
-from chatdev.plain_file import open_plain, read_plain
+from chatdev.paths import cache_dir, open_plain, read_plain
 from chatdev.safe_text import scrub
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob, remove_folder, take_back
-from chatdev.workspace.file_tree import explain_os_errors, require_folder, require_plain_files
-from chatdev.workspace.snapshot import EntryPoint, find_entry
+from chatdev.workspace.file_tree import EntryPoint, explain_os_errors, find_entry, require_folder, require_plain_files
 
 _SECONDS = 300.0  # for all that one version of a program needs anew
 _RUNTIME_SECONDS = 1200.0  # for the whole set of a runtime; some connections are slow

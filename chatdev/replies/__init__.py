@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chatdev.replies.files import FilesDelivery, parse_files
-    from chatdev.replies.forms import parse_solution, tidy_body
+    from chatdev.replies.forms import objections, parse_solution, tidy_body
     from chatdev.replies.patch import holds_patch
     from chatdev.replies.problem import ReplyProblem, Unreadable, describe_problems
-    from chatdev.replies.protect import objections
     from chatdev.replies.python.reader import example_part
     from chatdev.replies.utterance import Marked, read_marker, strip_thoughts
 
@@ -25,7 +24,7 @@ _LAZY = {
     "FilesDelivery": "chatdev.replies.files", "parse_files": "chatdev.replies.files",
     "holds_patch": "chatdev.replies.patch", "parse_solution": "chatdev.replies.forms",
     "ReplyProblem": _PROBLEM, "Unreadable": _PROBLEM, "describe_problems": _PROBLEM,
-    "objections": "chatdev.replies.protect", "example_part": "chatdev.replies.python.reader",
+    "objections": "chatdev.replies.forms", "example_part": "chatdev.replies.python.reader",
     "tidy_body": "chatdev.replies.forms",
     "Marked": _UTTERANCE, "read_marker": _UTTERANCE, "strip_thoughts": _UTTERANCE,
 }

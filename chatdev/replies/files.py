@@ -20,7 +20,7 @@ from chatdev.replies.problem import ReplyProblem, Unreadable, different, unreada
 from chatdev.replies.python.merge import merge
 from chatdev.replies.python.reader import LINE, NotPython, Outline, fault, is_part, read, read_lines, read_part
 from chatdev.workspace.change import bare_repositories, reason_to_withhold
-from chatdev.workspace.snapshot import collisions, safe_path
+from chatdev.workspace.file_tree import collisions, safe_path
 
 # One block: the file it is for, and the new text of that file.
 

@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 from chatdev.llm.base import ToolCall, ToolSpec
 from chatdev.llm.wire_tools import WireNames
-from chatdev.plain_values import load_json, short_name
 from chatdev.replies.blocks import name_on
 from chatdev.replies.fences import NEWEST, Fence, closes, fence_of, lines_of, scan
+from chatdev.safe_text import load_json, short_name
 
 _LEFT, _RIGHT = "[<＜《〈]", "[>＞》〉]"
 _LONGEST = 300  # most characters of a marker with its decoration

@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from chatdev.config.check_company import check_company
-from chatdev.config.load import build_company, dump, find_company, load_company
+from chatdev.config.load import build_company, find_company, load_company
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.yaml_nodes import dump
 from chatdev.department import installed_companies
 from chatdev.engine.budget import count_noun
 from chatdev.errors import ConfigError
-from chatdev.events import Event
-from chatdev.plain_file import read_plain
+from chatdev.journal import Event
+from chatdev.paths import read_plain
 from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute
 from chatdev.runner.options import Options, ResumeChoices, RunOptions, run_options
@@ -35,9 +36,15 @@ from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.toolbox import KnownTools, add_servers, make_tools
 from chatdev.tools.base import Tool
 from chatdev.workspace.change import Changeset, apply_change, branch_change
-from chatdev.workspace.file_tree import explain_os_errors, read_tree, require_folder, require_plain_tree, write_tree
+from chatdev.workspace.file_tree import (
+    Software,
+    explain_os_errors,
+    read_tree,
+    require_folder,
+    require_plain_tree,
+    write_tree,
+)
 from chatdev.workspace.run_folder import RunFolder
-from chatdev.workspace.snapshot import Software
 
 ToolFunction = Tool | Callable[..., Any]
 """A function with a docstring, `def short(ctx: ToolContext, *, lines: int = 3) -> Verdict`, or what `@tool` made of

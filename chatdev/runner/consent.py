@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chatdev.config.load import dump, load_company
+from chatdev.config.load import load_company
 from chatdev.config.profiles import ModelSettings, find_provider, provider_of
 from chatdev.config.schema import CompanyConfig
 from chatdev.config.settings import (
@@ -27,12 +27,11 @@ from chatdev.config.settings import (
     read_dotenv,
     trusted_digests,
 )
+from chatdev.config.yaml_nodes import dump
+from chatdev.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_VARIABLE, Connection, Origin, without_user
 from chatdev.errors import ConfigError, ConsentMissing
-from chatdev.llm.base import Model
-from chatdev.llm.connection import AZURE_KEY_VARIABLE, AZURE_URL_VARIABLE, KEY_VARIABLE, Connection
+from chatdev.llm.base import Model, RateLimit
 from chatdev.llm.registry import Models
-from chatdev.llm.tokens import RateLimit
-from chatdev.origins import Origin, without_user
 from chatdev.paths import working_folder
 from chatdev.runner.toolbox import KnownTools, describe_server, servers_of_others
 from chatdev.safe_text import PLACEHOLDER

@@ -19,10 +19,9 @@ from typing import Any
 
 from chatdev.config.schema import phases_in_order
 from chatdev.config.templates import compile_expression
-from chatdev.engine.activity import Activities, Record
 from chatdev.engine.budget import Budget, Clock, LimitReached
 from chatdev.engine.chain import Chain, Scope
-from chatdev.engine.context import Files, RunContext, RunInputs, RunSettings, State
+from chatdev.engine.context import Activities, Files, Record, RunContext, RunInputs, RunSettings, State
 from chatdev.errors import (
     BudgetExhausted,
     ChatDevError,
@@ -33,8 +32,7 @@ from chatdev.errors import (
     RunChanged,
     WorkspaceError,
 )
-from chatdev.events import Noted, RunResumed, RunStarted
-from chatdev.journal import Journal
+from chatdev.journal import Journal, Noted, RunResumed, RunStarted
 from chatdev.runner.options import RunOptions
 from chatdev.runner.people import PeopleDesk
 from chatdev.runner.plan import RunPlan, plan_replay
@@ -43,9 +41,8 @@ from chatdev.runner.report import Run, RunLog
 from chatdev.runner.resources import Resources, open_resources
 from chatdev.runner.toolbox import KnownTools, RunToolbox, prepare_runtime
 from chatdev.workspace.change import Changeset
-from chatdev.workspace.file_tree import write_file
+from chatdev.workspace.file_tree import Software, write_file
 from chatdev.workspace.run_folder import RunFolder, SoftwareFolder
-from chatdev.workspace.snapshot import Software
 
 _FROM_THE_START = "the software to start from"
 _TAG = "before"

@@ -13,10 +13,9 @@ from chatdev.config.schema import CompanyConfig, Input
 from chatdev.engine.budget import Budget
 from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ConfigError, WorkspaceError
-from chatdev.events import Event, PersonAsked
-from chatdev.llm.base import Image, Model
-from chatdev.llm.tokens import RateLimit
-from chatdev.plain_file import data_url, read_named
+from chatdev.journal import Event, PersonAsked
+from chatdev.llm.base import Image, Model, RateLimit
+from chatdev.paths import data_url, read_named
 from chatdev.runner.raster import read_picture
 from chatdev.safe_text import scrub
 from chatdev.workspace.file_tree import read_tree

@@ -23,13 +23,13 @@ from typing import Any
 
 from chatdev.config.schema import CompanyConfig, ToolStep, walk
 from chatdev.config.yaml_nodes import name_hint
-from chatdev.engine.activity import refuse_halted
+from chatdev.connection import HUMAN
 from chatdev.engine.budget import Clock
+from chatdev.engine.context import refuse_halted
 from chatdev.engine.people import LARGEST_ANSWER, PersonAnswer, read_answer
 from chatdev.errors import ChatDevError, ConfigError, ModelCrashed
-from chatdev.events import Event, Noted, PersonAnswered, PersonAsked, from_dict
-from chatdev.origins import HUMAN
-from chatdev.plain_file import read_plain
+from chatdev.journal import Event, Noted, PersonAnswered, PersonAsked, from_dict
+from chatdev.paths import read_plain
 from chatdev.runner.options import AnswerFunction, Given
 from chatdev.runner.recorded import find_journal, run_records
 from chatdev.workspace.file_tree import explain_os_errors

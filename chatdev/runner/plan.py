@@ -13,15 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatdev.config.load import dump
 from chatdev.config.schema import CompanyConfig, walk
 from chatdev.config.settings import keep_dotenvs
 from chatdev.config.templates import listing, render
-from chatdev.engine.activity import Differing, Finished, Record
+from chatdev.config.yaml_nodes import dump
 from chatdev.engine.budget import Spending
-from chatdev.engine.context import SEMANTICS
+from chatdev.engine.context import SEMANTICS, Differing, Finished, Record
 from chatdev.errors import ConfigError, JournalError
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.base import count_tokens
 from chatdev.runner.consent import CompanyWord, KnownInputs, give_places
 from chatdev.runner.options import InputValues, ResumeChoices, RunOptions, gather_inputs, split_inputs
 from chatdev.runner.recorded import (
@@ -47,8 +46,8 @@ from chatdev.runner.resources import (
 from chatdev.runner.toolbox import KnownTools
 from chatdev.safe_text import holds_secret, scrub, scrub_bytes
 from chatdev.workspace.change import HandedIn, hand_in
+from chatdev.workspace.file_tree import Software
 from chatdev.workspace.run_folder import RunFolder, slug
-from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:
     from chatdev.runner.api import Company
@@ -131,7 +130,8 @@ def plan_run(company: Company, task: str, resources: Resources) -> RunPlan:
                   origin=handed_in.origin)
     warehouse = Path(options.warehouse or resources.user.warehouse or "warehouse")
     return RunPlan(company.config, _complete_order(order, equipment, resources), inputs, equipment,
-                   folder=NewFolder(warehouse, _run_name(options, scrub(task))), notes=handed_in.notes)
+                   folder=NewFolder(warehouse, _run_name(options, scrub(task))),
+                   notes=handed_in.notes if options.software else ())
 
 
 def plan_resume(path: Path, choices: ResumeChoices, resources: Resources) -> RunPlan:

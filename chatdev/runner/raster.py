@@ -17,7 +17,7 @@ from xml.parsers import expat
 from chatdev.errors import ConfigError, MissingProgram
 from chatdev.isolation.isolate import isolate
 from chatdev.llm.base import Image
-from chatdev.plain_file import read_named
+from chatdev.paths import read_named
 
 LONGEST = 20 << 20
 """Bytes of an SVG; longer ones are refused."""

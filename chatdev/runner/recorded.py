@@ -26,7 +26,10 @@ from chatdev.config.settings import (
     find_default_model,
     process_environ,
 )
-from chatdev.engine.activity import (
+from chatdev.connection import LOCAL, without_user
+from chatdev.engine.budget import describe_budget
+from chatdev.engine.context import (
+    SEMANTICS,
     ContextOverflowed,
     Finished,
     Replied,
@@ -35,21 +38,15 @@ from chatdev.engine.activity import (
     result_from_json,
     result_to_json,
 )
-from chatdev.engine.budget import describe_budget
-from chatdev.engine.context import SEMANTICS
 from chatdev.errors import ConfigError, JournalError, UnsafePath
-from chatdev.events import KINDS, Place
-from chatdev.journal import Journal, read_journal
+from chatdev.journal import KINDS, Journal, Place, read_journal
 from chatdev.llm.base import Image
-from chatdev.llm.connection import LOCAL
 from chatdev.mcp.servers import ServerTool
-from chatdev.origins import without_user
 from chatdev.packages.imports import POLICIES, strictest_policy
-from chatdev.plain_values import check_depth, is_amount
 from chatdev.runner.options import RunOptions
 from chatdev.runner.toolbox import KnownTools, tools_from_record
-from chatdev.safe_text import PLACEHOLDER
-from chatdev.workspace.snapshot import safe_path
+from chatdev.safe_text import PLACEHOLDER, check_depth, is_amount
+from chatdev.workspace.file_tree import safe_path
 
 JOURNAL = "journal.jsonl"
 """The journal's name in the `run` folder."""

@@ -14,19 +14,18 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from chatdev.config.phases import Limits, Phase, names_read
+from chatdev.config.phases import SOLUTION_MARKER, Limits, Phase, names_read
 from chatdev.config.preview import Load
-from chatdev.config.schema import SOLUTION_MARKER, CompanyConfig, Step, ToolStep, walk
+from chatdev.config.schema import CompanyConfig, Step, ToolStep, walk
 from chatdev.config.settings import find_default_model
 from chatdev.config.templates import compile_expression
+from chatdev.connection import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ExpressionError
-from chatdev.events import Event, ModelCalled, Place
-from chatdev.llm.base import Model, Reply, Request, Usage, model_name
+from chatdev.journal import Event, ModelCalled, Place
+from chatdev.llm.base import Model, Reply, Request, Usage, model_name, prompt_tokens
 from chatdev.llm.registry import DEFAULT_NAME, Models
-from chatdev.llm.tokens import prompt_tokens
 from chatdev.mcp.servers import ToolServers
-from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.runner.execute import execute
 from chatdev.runner.options import RunOptions, gather_inputs
 from chatdev.runner.plan import NewFolder, RunPlan, refuse_oversize, software_at

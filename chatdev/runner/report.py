@@ -18,10 +18,11 @@ from chatdev.config.phases import Limits
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.budget import Spending, count_noun, describe_spending, money
 from chatdev.errors import ChatDevError, ModelError, PhaseFailed, WorkspaceError
-from chatdev.events import (
+from chatdev.journal import (
     DeliveryRefused,
     DraftJudged,
     Event,
+    Journal,
     ModelCalled,
     Noted,
     PhaseFinished,
@@ -32,14 +33,11 @@ from chatdev.events import (
     TextStreamed,
     ToolCalled,
 )
-from chatdev.journal import Journal
-from chatdev.plain_values import describe_value, fields_of
 from chatdev.runner.story import RunStory, RunUsage, describe_attempts, describe_ending, news_of
 from chatdev.runner.telemetry import LiveSpans
-from chatdev.safe_text import escape_markdown, sanitize, sanitize_values, scrub
-from chatdev.workspace.file_tree import write_file
+from chatdev.safe_text import describe_value, escape_markdown, fields_of, sanitize, sanitize_values, scrub
+from chatdev.workspace.file_tree import Software, write_file
 from chatdev.workspace.languages import is_startable
-from chatdev.workspace.snapshot import Software
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -33,18 +33,16 @@ from chatdev.config.settings import (
     profile_of_settings,
     user_settings,
 )
-from chatdev.engine.activity import Replied, result_from_json
+from chatdev.connection import HUMAN, LOCAL, Connection, NamedProvider, Origin, Sourced
 from chatdev.engine.budget import Spending
-from chatdev.engine.context import RoleModel
+from chatdev.engine.context import Replied, RoleModel, result_from_json
 from chatdev.engine.people import Person
 from chatdev.errors import ConfigError, ConsentMissing, JournalError, RecordEnds
 from chatdev.journal import Journal
 from chatdev.llm.base import Model, Reply, Request, Sampling, model_name
-from chatdev.llm.connection import LOCAL, Connection
 from chatdev.llm.local.weights import installed_file
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.mcp.servers import ServerTool, ToolServers
-from chatdev.origins import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.packages.imports import Supply
 from chatdev.paths import settings_file, working_folder
 from chatdev.runner.consent import CompanyWord, allow_strangers, check_places, open_models, refuse_servers

@@ -27,11 +27,10 @@ from opentelemetry.semconv._incubating.attributes.gen_ai_attributes import GenAi
 from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE, ErrorTypeValues
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
 
-from chatdev.engine.activity import ToolFailed, result_from_json
-from chatdev.events import KINDS, Place
-from chatdev.llm.connection import LOCAL
-from chatdev.plain_values import encodable_text
-from chatdev.safe_text import scrub
+from chatdev.connection import LOCAL
+from chatdev.engine.context import ToolFailed, result_from_json
+from chatdev.journal import KINDS, Place
+from chatdev.safe_text import encodable_text, scrub
 from chatdev.version import __version__
 
 _OWN = "chatdev."

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from chatdev.engine.budget import count_noun
-from chatdev.events import (
+from chatdev.journal import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,
@@ -28,7 +28,7 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
-from chatdev.plain_values import describe_value, load_json, shorten
+from chatdev.safe_text import describe_value, load_json, shorten
 
 
 @dataclass(slots=True)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from chatdev.config.settings import process_environ
+from chatdev.connection import is_loopback, without_user
 from chatdev.errors import ConfigError, MissingProgram, TraceError
-from chatdev.origins import is_loopback, without_user
 from chatdev.runner.options import SpanTaker
 from chatdev.runner.recorded import RecordedRun
 from chatdev.safe_text import keep_address, keep_secret, scrub

@@ -19,21 +19,28 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chatdev.config.check_company import ToolFacts
-from chatdev.config.inception import ToolDescription
+from chatdev.config.phases import ToolDescription
 from chatdev.config.schema import CompanyConfig, McpServer
 from chatdev.config.settings import Authorship, UserSettings, environ
+from chatdev.connection import without_user
 from chatdev.engine.context import TOOL_LOG, Files
 from chatdev.errors import ChatDevError, ConfigError, SandboxError, ToolCrashed
 from chatdev.isolation.parent import ReadingStopped, stop_at_end
 from chatdev.journal import utc_now
 from chatdev.llm.base import ToolSpec
 from chatdev.mcp.servers import ServerLink, ServerPlace, ServerTool, ToolServers, require_sdk
-from chatdev.origins import without_user
 from chatdev.packages.imports import POLICIES, Supply, strictest_policy
-from chatdev.packages.modules import runtime
-from chatdev.plain_values import encodable_text, plain_value
 from chatdev.runner.options import Ask, RunOptions
-from chatdev.safe_text import NameSign, generated_parts, is_secret, keep_secret, sanitize, scrub
+from chatdev.safe_text import (
+    NameSign,
+    encodable_text,
+    generated_parts,
+    is_secret,
+    keep_secret,
+    plain_value,
+    sanitize,
+    scrub,
+)
 from chatdev.sandbox.base import Sandbox
 from chatdev.tools.base import OWN_DEPARTMENT, Tool, ToolContext, Verdict, registry, tool
 from chatdev.workspace.file_tree import explain_os_errors
@@ -157,6 +164,8 @@ def resolve_install_policy(options: RunOptions, user: UserSettings, company: Com
     if options.install not in (None, *POLICIES):
         raise ConfigError(f"install: {options.install!r} is not possible; known: {', '.join(POLICIES)}")
     if options.runtime:
+        from chatdev.packages.modules import runtime
+
         runtime(options.runtime)
     return replace(options, install=strictest_policy(options.install or user.install, company.install))
 
@@ -200,8 +209,12 @@ class InstallQuestion:
 
 async def prepare_runtime(name: str | None, sandbox: Sandbox, note: Callable[[str], None]) -> None:
     """Make the runtime `name` ready, if there is one and it is not, and say so."""
-    wanted = runtime(name) if name else None
-    if wanted is None or wanted.ready:
+    if name is None:
+        return
+    from chatdev.packages.modules import runtime
+
+    wanted = runtime(name)
+    if wanted.ready:
         return
     note(f"preparing the runtime {name} ({', '.join(wanted.modules)}), once for all runs, in {wanted.folder}; this "
          "takes a minute or more")

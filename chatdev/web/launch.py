@@ -39,9 +39,8 @@ from chatdev.config.load import company_folders, load_company
 from chatdev.config.schema import Input
 from chatdev.department import offers
 from chatdev.errors import ChatDevError, ConfigError
-from chatdev.plain_values import load_json
-from chatdev.safe_text import sanitize
-from chatdev.workspace.snapshot import safe_path
+from chatdev.safe_text import load_json, sanitize
+from chatdev.workspace.file_tree import safe_path
 
 LARGEST_FORM = 20 << 20
 """Bytes of a form with all its files."""

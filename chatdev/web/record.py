@@ -27,7 +27,7 @@ from dulwich.objects import Commit
 from chatdev.config.schema import CompanyConfig, Step
 from chatdev.errors import ChatDevError, ConfigError, JournalError
 from chatdev.journal import LARGEST_JOURNAL, SCHEMA
-from chatdev.plain_file import open_plain
+from chatdev.paths import open_plain
 from chatdev.runner.recorded import Order, find_journal, recorded_company
 from chatdev.runner.toolbox import KnownTools
 from chatdev.workspace.change import is_binary

@@ -36,10 +36,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from chatdev.errors import ChatDevError, ConfigError, WorkspaceError
-from chatdev.paths import data_dir
-from chatdev.plain_file import open_plain
-from chatdev.plain_values import load_json
+from chatdev.paths import data_dir, open_plain
 from chatdev.runner.people import answer, waiting
+from chatdev.safe_text import load_json
 from chatdev.version import __version__
 from chatdev.web import launch
 from chatdev.web.launch import LONGEST_MESSAGE, Terminals, can_play

@@ -15,7 +15,7 @@ from typing import Any
 from chatdev.department import departments, load
 from chatdev.errors import ChatDevError
 from chatdev.journal import read_journal
-from chatdev.plain_file import read_plain
+from chatdev.paths import read_plain
 from chatdev.runner.recorded import find_journal
 from chatdev.web.record import pictures
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from chatdev.errors import ChatDevError, ConfigError
 from chatdev.journal import SCHEMA
-from chatdev.plain_file import open_plain
+from chatdev.paths import open_plain
 from chatdev.runner.recorded import JOURNAL
 from chatdev.web.record import RunRecord
 

@@ -24,11 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from chatdev.errors import UnsafePath, WorkspaceError
-from chatdev.paths import bundled_table
-from chatdev.plain_file import read_plain
-from chatdev.workspace.file_tree import SKIPPED_FOLDERS, explain_os_errors, read_software_file, remove_file, write_file
+from chatdev.paths import bundled_table, read_plain
+from chatdev.workspace.file_tree import (
+    SKIPPED_FOLDERS,
+    explain_os_errors,
+    read_software_file,
+    remove_file,
+    safe_path,
+    write_file,
+)
 from chatdev.workspace.repository import FileVersion, WorkTree, is_as_kept
-from chatdev.workspace.snapshot import safe_path
 
 _LARGEST_FILE = 10 << 20  # bytes
 _CONTEXT = 3  # lines around a change

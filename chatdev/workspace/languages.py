@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from chatdev.paths import bundled_table
+from chatdev.workspace.file_tree import EntryPoint, find_entry, is_test
 from chatdev.workspace.python_facts import has_main_guard, outline
-from chatdev.workspace.snapshot import EntryPoint, find_entry, is_test
 
 _TABLE = Path(__file__).with_name("languages.yaml")
 _PACKAGING = ("setup.py", "setup.cfg", "pyproject.toml")

@@ -38,7 +38,7 @@ from dulwich.pack import SHA1Writer
 from dulwich.refs import HEADREF, DiskRefsContainer, Ref, SymrefLoop, check_ref_format
 
 from chatdev.errors import WorkspaceError
-from chatdev.plain_file import open_plain, read_plain
+from chatdev.paths import open_plain, read_plain
 from chatdev.workspace.file_tree import explain_os_errors
 
 _AUTHOR = b"ChatDev <chatdev@localhost>"

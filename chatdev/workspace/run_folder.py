@@ -27,9 +27,9 @@ from chatdev.workspace.file_tree import (
     remove_file,
     require_folder,
     require_plain_tree,
+    safe_path,
     write_file,
 )
-from chatdev.workspace.snapshot import safe_path
 
 if TYPE_CHECKING:  # dulwich is imported when it is needed
     from dulwich.objects import ObjectID

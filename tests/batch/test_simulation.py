@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.simulate_fleet import CALLS, CHAIN, Costs, Load, fit_costs, ideal, seconds
-from chatdev.llm.tokens import CREDIT, REPLY_TOKENS
+from chatdev.llm.base import CREDIT, REPLY_TOKENS
 
 STEPS = len(CHAIN)  # answers that a job waits for, one after another
 NOTHING = Costs()

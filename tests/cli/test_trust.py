@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.cli import company_commands
+from chatdev.cli import company_commands, people
 from chatdev.config.settings import Trust, add_trust, read_trust, remove_trust
 from chatdev.errors import ConfigError
 from chatdev.paths import trust_file
@@ -45,7 +45,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, *typed: str) -> list[str]:
         return lines.pop(0) == "y"
 
     monkeypatch.setattr(company_commands, "can_ask_person", lambda: True)
-    monkeypatch.setattr(company_commands, "_ask", ask)
+    monkeypatch.setattr(people, "is_allowed", ask)
     return asked
 
 
@@ -94,7 +94,7 @@ def test_a_person_is_asked_once(stage: Shop, monkeypatch: pytest.MonkeyPatch, ty
 def test_only_yes_is_yes(stage: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str,
                          agreed: bool) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-    assert company_commands._ask(company_commands.find_stranger(str(stage.company))) == agreed
+    assert people.is_allowed(company_commands.find_stranger(str(stage.company))) == agreed
     assert "Allow this, until it changes? [y/N] " in capsys.readouterr().err
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import chatdev
 from chatdev import Company
 from chatdev.cli.app import command_line
-from chatdev.workspace.snapshot import Software
+from chatdev.workspace.file_tree import Software
 from tests.support.chat_server import ChatServer, Received
 
 pytestmark = pytest.mark.tool

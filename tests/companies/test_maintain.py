@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chatdev.config.profiles import profile_for
-from chatdev.llm.tokens import count_tokens
-from chatdev.workspace.snapshot import Software
+from chatdev.llm.base import count_tokens
+from chatdev.workspace.file_tree import Software
 from tests.support.chat_server import ChatServer
 from tests.support.maintenance import chatdev, newest, script
 from tests.support.repositories import PACKAGE, REPOSITORIES, TEST, Repository, commit, files_in, git

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.workspace.snapshot import Software
+from chatdev.workspace.file_tree import Software
 from tests.support.chat_server import ChatServer
 from tests.support.maintenance import chatdev, newest, script
 from tests.support.repositories import commit, files_in, git

@@ -8,11 +8,11 @@ from typing import Literal
 
 import pytest
 
-from chatdev.config.inception import Surroundings, system_prompt
 from chatdev.config.load import companies, load_company
+from chatdev.config.phases import Surroundings, system_prompt
 from chatdev.config.preview import known_values
 from chatdev.config.profiles import Sizes
-from chatdev.events import Speaker
+from chatdev.journal import Speaker
 
 Voice = Literal["small", "any"]
 NAMES = [company.name for company in companies()]

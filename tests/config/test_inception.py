@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.inception import Surroundings, ToolDescription, form_text, system_prompt
 from chatdev.config.load import load_company
-from chatdev.config.phases import Solution
+from chatdev.config.phases import Solution, Surroundings, ToolDescription, form_text, system_prompt
 from chatdev.config.profiles import Sizes
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
-from chatdev.events import Speaker
+from chatdev.journal import Speaker
 from tests.config.tiny import loaded, tiny
 
 FIND = ToolDescription("docs.find", "Finds <a> page.", {"type": "object", "properties": {"word": {"type": "string"}}})

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chatdev.config.load import companies, dump, find_company, load_company
+from chatdev.config.load import companies, find_company, load_company
 from chatdev.config.schema import CompanyConfig, PhaseStep
+from chatdev.config.yaml_nodes import dump
 from chatdev.errors import ConfigError
 from tests.config.tiny import TINY, TOOLS, loaded, refused, tiny
 

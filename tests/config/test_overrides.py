@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.load import build_company, dump, load_company
+from chatdev.config.load import build_company, load_company
 from chatdev.config.preview import chain_text
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.yaml_nodes import dump
 from chatdev.errors import ConfigError
 from tests.config.tiny import TINY, TOOLS, loaded, refused, tiny
 

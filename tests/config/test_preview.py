@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.config.inception import ToolDescription
 from chatdev.config.load import load_company
+from chatdev.config.phases import ToolDescription
 from chatdev.config.preview import Estimate, Load, chain_dot, chain_picture, chain_text, estimate, preview
 from chatdev.config.profiles import ModelSettings
 from chatdev.config.schema import CompanyConfig

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.config.profiles import LongRate, ModelProfile, Price, find_listed, profile_for, provider_of
-from chatdev.llm.tokens import counts_exactly
-from chatdev.origins import spellings
+from chatdev.connection import spellings
+from chatdev.llm.base import counts_exactly
 
 HOME = "http://127.0.0.1:9/v1"
 GATEWAY = "https://gateway.example/v1"

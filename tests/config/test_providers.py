@@ -17,8 +17,8 @@ from chatdev.config.settings import (
     find_default_model,
     outward_settings,
 )
+from chatdev.connection import Origin
 from chatdev.errors import ConfigError
-from chatdev.origins import Origin
 from tests.config.tiny import tiny
 
 GATEWAY = "https://gateway.example/v1"

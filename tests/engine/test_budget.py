@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from chatdev.config.phases import Limits
 from chatdev.config.profiles import FREE, ModelProfile, Price, profile_for
 from chatdev.engine.budget import REPLY_TOKENS, Budget, CallEstimate, LimitReached, Meter, Spending
-from chatdev.llm.base import Image, Message, Request, Sampling, ToolSpec
-from chatdev.llm.tokens import IMAGE_TOKENS
+from chatdev.llm.base import IMAGE_TOKENS, Image, Message, Request, Sampling, ToolSpec
 
 UNKNOWN = ModelProfile(match=["*"], price=FREE)
 

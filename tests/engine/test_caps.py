@@ -11,7 +11,7 @@ import pytest
 
 from chatdev import Run, resume
 from chatdev.errors import BudgetExhausted
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.base import count_tokens
 from tests.engine.studio import CHECK, OVERFLOW, TALK, Studio, talk
 from tests.support.chat_server import Scripted
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.inception import form_text
 from chatdev.config.json_schema import schema_validator
 from chatdev.config.load import load_company
-from chatdev.config.phases import Solution, settle
+from chatdev.config.phases import Solution, form_text, settle
 from chatdev.config.profiles import ModelProfile, profile_for
 from chatdev.engine.model_calls import constraint_for
 from chatdev.llm.base import Constraint, Message, Request, Sampling

@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.config.profiles import ModelProfile
-from chatdev.engine.activity import branches_at_work
-from chatdev.engine.context import RoleModel, Utterance
+from chatdev.engine.context import RoleModel, Utterance, branches_at_work
 from chatdev.engine.delivery import Assessment
 from chatdev.engine.drafts import Draft, Drafts, vary
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
 from chatdev.errors import BudgetExhausted, ModelUnavailable
-from chatdev.events import DraftJudged, Place
+from chatdev.journal import DraftJudged, Place
 from chatdev.llm.base import Sampling
 from chatdev.tools.base import Verdict
 from tests.support.virtual_time import run

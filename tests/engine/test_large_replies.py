@@ -42,7 +42,7 @@ def is_reading(parent_pid: int) -> bool:
 def _is_reader(pid: str) -> bool:
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     used = int(fields[11]) + int(fields[12])
-    return b"chatdev.isolation.child" in Path(f"/proc/{pid}/cmdline").read_bytes() and (
+    return b"chatdev.isolation.isolate" in Path(f"/proc/{pid}/cmdline").read_bytes() and (
         used > 0.3 * os.sysconf("SC_CLK_TCK"))
 
 

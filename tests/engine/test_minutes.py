@@ -28,7 +28,7 @@ def children() -> set[str]:
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError):  # a thread that ends meanwhile
             found |= set((task / "children").read_text().split())
-    return {pid for pid in found if b"chatdev.isolation.child" not in Path(f"/proc/{pid}/cmdline").read_bytes()}
+    return {pid for pid in found if b"chatdev.isolation.isolate" not in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
 def stopped_by_minutes(studio: Studio, company: Path, replies: dict[str, Any], seconds: float, **options: Any) -> Run:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.engine.activity import (
+from chatdev.engine.context import (
     HALTS,
     Activities,
     ActivityResult,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.engine.activity import (
+from chatdev.engine.context import (
     ActivityResult,
     ContextOverflowed,
     PhaseBudgetReached,

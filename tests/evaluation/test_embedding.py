@@ -6,10 +6,10 @@ import socket
 
 import pytest
 
+from chatdev.connection import Endpoint
 from chatdev.departments.software.evaluation.quality import code_text, consistency
 from chatdev.errors import ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.evaluation.measure import EndpointEmbedder, LexicalEmbedder
-from chatdev.llm.connection import Endpoint
 from tests.evaluation.texts import FOURIER, TODO, TODO_CODE
 from tests.support.chat_server import ChatServer, Received, Scripted
 

@@ -11,7 +11,7 @@ import pytest
 
 from chatdev.errors import ConfigError
 from chatdev.evaluation.study import PreflightCheck, preflight
-from chatdev.llm.tokens import RateLimit
+from chatdev.llm.base import RateLimit
 from tests.evaluation.lab import Lab
 from tests.support.chat_server import ChatServer
 

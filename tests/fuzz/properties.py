@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from chatdev.replies import Unreadable, objections, parse_files, read_marker, strip_thoughts
 from chatdev.replies.files import MAX_FILES
-from chatdev.workspace.snapshot import collisions, safe_path
+from chatdev.workspace.file_tree import collisions, safe_path
 
 PROGRAM = """\
 \"\"\"A program.\"\"\"

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.config.load import dump, load_company
+from chatdev.config.load import load_company
+from chatdev.config.yaml_nodes import dump
 from chatdev.errors import ConfigError
 from chatdev.paths import bundled_folder
 from tests.config.tiny import TINY, TOOLS

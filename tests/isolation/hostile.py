@@ -34,7 +34,7 @@ def stand_in(function, args, options):
     return run(function, args, options)
 IsolatedFunction.run = stand_in
 """
-_SERVE = "from chatdev.isolation.child import serve"
+_SERVE = "from chatdev.isolation.isolate import serve"
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from chatdev.connection import Endpoint
 from chatdev.errors import ModelError
 from chatdev.llm.base import Message, Reply, Request, Sampling
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.support.chat_server import ChatServer, Scripted
 

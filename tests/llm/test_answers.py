@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from chatdev.connection import Endpoint
 from chatdev.errors import ModelRejected, UnusableReply
 from chatdev.evaluation.measure import EndpointEmbedder
 from chatdev.llm.base import Request
 from chatdev.llm.completions import StreamCollector
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import LARGEST_ANSWER
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import why_unreachable

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from chatdev.connection import Endpoint, Origin, Sourced, is_loopback, is_official
 from chatdev.errors import ConfigError, ConsentMissing, MissingModel
-from chatdev.llm.connection import Endpoint, is_official
 from chatdev.llm.registry import Models
 from chatdev.llm.transport import completions_address
-from chatdev.origins import Origin, Sourced, is_loopback
 from tests.llm.asking import ASK, complete
 from tests.support.chat_server import ChatServer
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.llm.base import Image, Message, Request, Sampling, ToolCall, ToolSpec, Usage
-from chatdev.llm.tokens import count_tokens, is_cut
+from chatdev.llm.base import Image, Message, Request, Sampling, ToolCall, ToolSpec, Usage, count_tokens, is_cut
 from tests.llm.asking import ASK, STREAMED, call, complete, complete_all, delta, error, failure, stream
 from tests.support.chat_server import ChatServer, Scripted
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from chatdev.connection import Endpoint
 from chatdev.errors import ConfigError
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import why_unreachable
 from chatdev.safe_text import scrub

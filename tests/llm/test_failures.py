@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatdev.connection import Endpoint
 from chatdev.errors import ContextOverflow, ModelRejected, ModelUnavailable, UnusableReply
 from chatdev.llm.base import Constraint, Image, Message, Reply, Request, Sampling, ToolSpec
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.failures import retry_after_seconds
 from chatdev.llm.openai_model import Adaptations, OpenAIModel
 from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, error, failure

@@ -2,8 +2,8 @@
 
 import asyncio
 
+from chatdev.connection import Endpoint
 from chatdev.llm.base import Constraint, Image, Message, Request, Sampling, ToolCall, ToolSpec
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, complete, complete_all
 from tests.support.chat_server import ChatServer, Scripted

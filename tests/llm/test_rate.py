@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev import Company, ConfigError
-from chatdev.llm.base import Message, Request, Sampling, Usage
-from chatdev.llm.connection import Endpoint
+from chatdev.connection import Endpoint
+from chatdev.llm.base import Message, RateLimit, Request, Sampling, Usage
 from chatdev.llm.openai_model import OpenAIModel
-from chatdev.llm.tokens import RateLimit
 from tests.engine.studio import TALK, Studio
 from tests.llm.asking import ASK, KEY, complete, error
 from tests.support.chat_server import ChatServer, Received, Scripted

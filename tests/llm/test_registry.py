@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from chatdev.connection import Endpoint
 from chatdev.errors import ConfigError, MissingModel
 from chatdev.llm.base import Model, Reply, Request, ScriptedModel, model_name
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.safe_text import PLACEHOLDER, scrub

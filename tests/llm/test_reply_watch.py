@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from chatdev.connection import Endpoint
 from chatdev.llm.base import Request
 from chatdev.llm.completions import ReplyWatch
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.llm.asking import ASK, KEY, complete
 from tests.support.chat_server import ChatServer, Scripted

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.llm.connection import Endpoint
+from chatdev.connection import Endpoint
 from chatdev.llm.registry import served_models
 from tests.support.chat_server import ChatServer, Scripted
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.llm import tokens
+from chatdev.llm import base as tokens
 from chatdev.paths import cache_dir
 
 
@@ -70,7 +70,7 @@ def test_without_a_place_for_the_vocabulary_counts_are_the_same(fresh: None, tmp
 
 
 def test_without_the_packages_bytes_are_counted() -> None:
-    program = ("import sys\nsys.modules.update(tiktoken=None)\nfrom chatdev.llm.tokens import count_tokens\n"
+    program = ("import sys\nsys.modules.update(tiktoken=None)\nfrom chatdev.llm.base import count_tokens\n"
                "print(count_tokens('hello world!'))")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "3"

@@ -7,8 +7,8 @@ import gc
 
 import pytest
 
+from chatdev.connection import Endpoint
 from chatdev.errors import ConfigError, ModelUnavailable
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.llm.transport import Transport, completions_address
 from tests.llm.asking import ASK, KEY, Naps, complete, complete_all, failure

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import ModelRejected, ModelUnavailable
-from chatdev.llm.base import Usage
-from chatdev.llm.tokens import count_tokens, prompt_tokens
+from chatdev.llm.base import Usage, count_tokens, prompt_tokens
 from tests.llm.asking import ASK, STREAMED, call, complete, delta, error, failure, stream
 from tests.support.chat_server import ChatServer, Scripted
 

@@ -13,7 +13,7 @@ from chatdev.replies import parse_files
 from chatdev.replies.fences import lines_of, open_span
 from chatdev.replies.hunks import read_changes
 from chatdev.replies.languages import elided_line, holds_only_commands, language_of_file
-from chatdev.workspace.snapshot import collisions
+from chatdev.workspace.file_tree import collisions
 
 # extension → the words on its fence and the comment that can name the file
 LANGUAGES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.config.schema import QUESTION_MARKER, SOLUTION_MARKER
+from chatdev.config.phases import QUESTION_MARKER, SOLUTION_MARKER
 from chatdev.replies import Marked, read_marker, strip_thoughts
 
 

@@ -11,7 +11,7 @@ import pytest
 from chatdev import Company, ConfigError
 from chatdev.config.settings import user_settings
 from chatdev.journal import read_journal
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.base import count_tokens
 from chatdev.paths import settings_file
 from chatdev.runner.resources import sum_past_spending
 from tests.support.chat_server import Scripted

@@ -12,8 +12,7 @@ import pytest
 
 import chatdev
 from chatdev import Company, ConfigError, Reply, Request, ScriptedModel
-from chatdev.events import Event
-from chatdev.journal import read_journal
+from chatdev.journal import Event, read_journal
 
 COMPANY = """
 company: slogans

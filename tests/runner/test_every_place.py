@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from chatdev.config.load import companies, dump, load_company
+from chatdev.config.load import companies, load_company
 from chatdev.config.schema import CompanyConfig
+from chatdev.config.yaml_nodes import dump
 from chatdev.errors import ToolError
 from chatdev.runner.consent import place_inputs, tools_of
 from chatdev.runner.toolbox import KnownTools

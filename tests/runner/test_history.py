@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatdev.engine.activity import Record
-from chatdev.engine.context import Files
+from chatdev.engine.context import Files, Record
 from chatdev.journal import Journal
 from chatdev.runner.execute import FolderHistory, Playback
 from chatdev.workspace.run_folder import SoftwareFolder

@@ -11,9 +11,9 @@ import pytest
 
 import chatdev
 from chatdev import Company, ConfigError, ModelRejected, ScriptedModel
+from chatdev.connection import Endpoint
 from chatdev.errors import ModelCrashed, UnusableReply
 from chatdev.llm.base import Reply, Request, Usage
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.openai_model import OpenAIModel
 from tests.support.chat_server import ChatServer, Scripted
 from tests.support.slogans import COMPANY, REPLIES

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.engine.budget import money
-from chatdev.events import (
+from chatdev.journal import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,
@@ -26,7 +26,7 @@ from chatdev.events import (
 )
 from chatdev.runner.report import Run, phase_rows, report_markdown
 from chatdev.runner.story import RunUsage
-from chatdev.workspace.snapshot import Software
+from chatdev.workspace.file_tree import Software
 from tests.support.chat_server import Scripted
 from tests.support.shop import BETTER, FIRST, HELLO, SECOND, Shop
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.events import (
+from chatdev.journal import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,
@@ -23,7 +23,6 @@ from chatdev.events import (
     ToolCalled,
     Uttered,
 )
-from chatdev.plain_values import describe_value
 from chatdev.runner.story import (
     RunStory,
     StepStory,
@@ -33,6 +32,7 @@ from chatdev.runner.story import (
     news_of,
     title_of,
 )
+from chatdev.safe_text import describe_value
 
 AT = "coding#1/round-1/assistant"
 

@@ -9,13 +9,20 @@ from pathlib import Path
 from typing import Any, cast
 
 from chatdev.config.phases import Limits
-from chatdev.engine.activity import Activities, Finished, Record, result_from_json
 from chatdev.engine.budget import Budget
-from chatdev.engine.context import RunContext, RunInputs, RunSettings, State
+from chatdev.engine.context import (
+    Activities,
+    Finished,
+    Record,
+    RunContext,
+    RunInputs,
+    RunSettings,
+    State,
+    result_from_json,
+)
 from chatdev.engine.turn import ToolRequest, call_tool
 from chatdev.errors import ToolError
-from chatdev.events import Event, Place
-from chatdev.journal import Journal, read_journal
+from chatdev.journal import Event, Journal, Place, read_journal
 from chatdev.runner.toolbox import KnownTools, RunToolbox, make_tools
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
 

@@ -36,7 +36,7 @@ import ptyprocess  # type: ignore[import-untyped]
 from chatdev.cli.app import OWN
 from chatdev.config.load import load_company
 from chatdev.department import departments
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.base import count_tokens
 from tests.support.checkout import ROOT
 from tests.support.processes import start_program
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from chatdev.workspace.snapshot import Software
+from chatdev.workspace.file_tree import Software
 from tests.engine.studio import CHANGE, CHECK, TALK, WRITE, Studio, program
 from tests.support.chat_server import ChatServer, Scripted
 from tests.support.shop import Outcome, Shop

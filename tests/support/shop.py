@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from chatdev.cli.app import command_line
 from chatdev.journal import read_journal
-from chatdev.workspace.snapshot import Software
+from chatdev.workspace.file_tree import Software
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer, Route
 from tests.support.copies import start_module

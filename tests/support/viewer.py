@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from chatdev.events import (
+from chatdev.journal import (
     DeliveryApplied,
     Event,
+    Journal,
     ModelCalled,
     PhaseFinished,
     PhaseStarted,
@@ -24,7 +25,6 @@ from chatdev.events import (
     RunStarted,
     Uttered,
 )
-from chatdev.journal import Journal
 from tests.support.copies import start_module
 
 BEGIN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.events import ModelCalled, RunFinished, RunStarted, Uttered
-from chatdev.journal import Journal
+from chatdev.journal import Journal, ModelCalled, RunFinished, RunStarted, Uttered
 from chatdev.web.record import TEXT, RunRecord
 from chatdev.web.warehouse import Warehouse
 from tests.support.copies import run_module

@@ -11,7 +11,7 @@ import pytest
 
 from chatdev.errors import JournalError, UnsafePath, WorkspaceError
 from chatdev.journal import Journal, read_journal
-from chatdev.plain_file import open_plain, read_plain
+from chatdev.paths import open_plain, read_plain
 from chatdev.sandbox.base import remove_folder
 from chatdev.workspace.file_tree import read_tree, write_file, write_tree
 from chatdev.workspace.run_folder import RunFolder, SoftwareFolder
@@ -76,7 +76,7 @@ def test_a_device_is_not_opened(device: str) -> None:
 def test_what_becomes_a_link_just_now_is_not_followed(tmp_path: Path, victim: Path,
                                                       monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "name").symlink_to(victim)
-    monkeypatch.setattr("chatdev.plain_file.refuse_other_kinds", lambda path: None)
+    monkeypatch.setattr("chatdev.paths.refuse_other_kinds", lambda path: None)
     with pytest.raises(OSError, match="a link or a pipe"):
         open_plain(tmp_path / "name")
 

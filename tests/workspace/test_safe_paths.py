@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatdev.errors import UnsafePath
-from chatdev.workspace.snapshot import MAX_LEVELS, collisions, safe_path
+from chatdev.workspace.file_tree import MAX_LEVELS, collisions, safe_path
 
 
 @pytest.mark.parametrize(("name", "path"), [

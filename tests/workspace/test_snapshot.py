@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.workspace.snapshot import Software, find_entry
+from chatdev.workspace.file_tree import Software, find_entry
 
 GUARD = b"if __name__ == '__main__':\n    print(1)\n"
 

@@ -25,14 +25,13 @@ from chatdev.config.schema import Input
 from chatdev.department import load, offers
 from chatdev.engine.budget import count_noun
 from chatdev.errors import ChatDevError, ConfigError, ToolError
-from chatdev.events import DeliveryApplied, Event, Noted, PhaseFinished, PhaseStarted, RunStarted, ToolCalled
 from chatdev.isolation.parent import read_beside
-from chatdev.plain_values import encodable_values, plain_value
+from chatdev.journal import DeliveryApplied, Event, Noted, PhaseFinished, PhaseStarted, RunStarted, ToolCalled
 from chatdev.runner.api import Company
 from chatdev.runner.consent import place_inputs
 from chatdev.runner.options import InputValue, RunOptions
 from chatdev.runner.report import Run, describe_usage
-from chatdev.safe_text import sanitize, scrub, scrub_values
+from chatdev.safe_text import encodable_values, plain_value, sanitize, scrub, scrub_values
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.tools.base import Tool, Verdict, tool
 from chatdev.version import __version__

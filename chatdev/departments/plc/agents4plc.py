@@ -24,9 +24,8 @@ from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
-from chatdev.events import Place
-from chatdev.paths import bundled_table
-from chatdev.plain_file import read_named
+from chatdev.journal import Place
+from chatdev.paths import bundled_table, read_named
 from chatdev.replies import FilesDelivery, Unreadable, parse_solution, read_marker, tidy_body
 from chatdev.runner.recorded import RecordedRun, recorded_company
 from chatdev.runner.toolbox import KnownTools

@@ -22,7 +22,7 @@ from chatdev.departments.plc.st.core import IEC, Dialect, Span
 from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Fix
 from chatdev.departments.plc.xml_tree import Element, WrongContainer, read_xml
 from chatdev.errors import ConfigError
-from chatdev.plain_file import read_named
+from chatdev.paths import read_named
 
 ENDINGS = (".st", ".iecst", ".exp", ".scl", ".udt", ".db", ".tcpou", ".tcdut", ".tcgvl", ".tcio", ".tctto", ".xml")
 """Of the files that a folder is searched for."""

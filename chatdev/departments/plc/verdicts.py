@@ -36,7 +36,7 @@ from chatdev.departments.plc.source_check import (
 )
 from chatdev.departments.plc.source_run import simulate_at_random
 from chatdev.errors import ChatDevError, MissingProgram
-from chatdev.plain_file import read_plain
+from chatdev.paths import read_plain
 from chatdev.tools.base import ToolContext, Verdict, render_file, tool
 from chatdev.tools.retrieval.search import CaseBase, uses_cases
 from chatdev.workspace.file_tree import write_file

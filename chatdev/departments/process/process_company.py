@@ -33,7 +33,7 @@ from chatdev.departments.process.pool import (
 from chatdev.departments.process.process_tree import Instance, ProcessTree, describe
 from chatdev.errors import ConfigError, ToolError, WorkspaceError
 from chatdev.paths import bundled_folder
-from chatdev.plain_values import load_json
+from chatdev.safe_text import load_json
 from chatdev.tools.base import PlaceInput, ToolContext, Verdict, tool
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from chatdev.departments.simulink.files.package import is_classic_text
 from chatdev.departments.simulink.files.reader import read_data
 from chatdev.departments.simulink.wiring_checks import order_wires
 from chatdev.errors import ConfigError, ToolError
-from chatdev.plain_file import data_of
+from chatdev.paths import data_of
 from chatdev.replies import Unreadable
 from chatdev.replies.forms import read_json
 

@@ -27,7 +27,7 @@ from chatdev.evaluation.reporting.study_results import ColumnSet, Results
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
 from chatdev.safe_text import sanitize
-from chatdev.workspace.snapshot import Software, find_entry
+from chatdev.workspace.file_tree import Software, find_entry
 
 Given = Literal["picture", "description", "list"]
 Half = Literal["open", "unseen", "all"]

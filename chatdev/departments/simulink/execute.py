@@ -27,8 +27,8 @@ from chatdev.paths import bundled_table
 from chatdev.replies.fences import scan
 from chatdev.sandbox.base import BOX, Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.tools.base import ToolContext, Verdict, render_file, template, throwaway_copy, tool
+from chatdev.workspace.file_tree import find_entry
 from chatdev.workspace.python_errors import Trace, excerpt, last_traceback, stable_text, syntax_errors
-from chatdev.workspace.snapshot import find_entry
 
 PROGRAM = "build_model.py"
 """What the program is called where the reply gives it no name."""

@@ -16,7 +16,7 @@ from chatdev.departments.simulink.diagram import Diagram, DiagramBlock, End, Wir
 from chatdev.departments.simulink.engine.library import BuildRefused, Library, one_line
 from chatdev.departments.simulink.engine.rules import LONGEST_NAME, MOST_BLOCKS, MOST_LINES, BlockDiagram, Socket
 from chatdev.errors import WorkspaceError
-from chatdev.plain_file import read_plain
+from chatdev.paths import read_plain
 from chatdev.workspace.file_tree import require_folder
 
 _FOLDER = "saved"

@@ -25,9 +25,9 @@ from chatdev.errors import SandboxError
 from chatdev.paths import bundled_table
 from chatdev.sandbox.base import ProcessLimits, SandboxJob
 from chatdev.tools.base import ToolContext, Verdict, template, throwaway_copy, tool
+from chatdev.workspace.file_tree import is_test
 from chatdev.workspace.languages import captures, has_python, is_test_file
 from chatdev.workspace.python_errors import syntax_errors
-from chatdev.workspace.snapshot import is_test
 
 _Failed = Mapping[str, frozenset[str] | None]
 """By the way that tests are run, the names of those that do not hold; None where they cannot be run."""

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import click
 
 from chatdev.cli.outcome import output_is_recorded, report_outcome, show_error
-from chatdev.cli.shared_options import ask_person_now, can_ask_person, install_option
+from chatdev.cli.screen import can_ask_person
+from chatdev.cli.shared_options import ask_person_now, install_option
 from chatdev.departments.software.toolchains.toolchain import toolchain_of
 from chatdev.errors import WorkspaceError
 from chatdev.packages.imports import Supply
 from chatdev.paths import expand_home
-from chatdev.plain_values import load_json
-from chatdev.safe_text import sanitize
+from chatdev.safe_text import load_json, sanitize
 from chatdev.sandbox.base import Binding, Execution, Sandbox
 from chatdev.sandbox.kinds import SANDBOXES
 from chatdev.tools.base import ToolContext, throwaway_copy

@@ -16,8 +16,8 @@ from chatdev.departments.software.toolchains.toolchain import BuiltSoftware, Too
 from chatdev.departments.software.toolchains.verdict import verdict
 from chatdev.departments.software.trial.agreed import UsedCheck, describe_step
 from chatdev.tools.base import ToolContext, template, tool
+from chatdev.workspace.file_tree import is_test
 from chatdev.workspace.python_errors import stable_text
-from chatdev.workspace.snapshot import is_test
 
 _MOST_FILES, _MOST_LINES, _MOST_HITS = 400, 400, 60
 _WIDEST, _LONGEST = 240, 8000  # characters of a line, and of what a program printed

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from chatdev.batch.attempt import Expense
 from chatdev.config.yaml_nodes import name_hint
-from chatdev.engine.activity import digest
+from chatdev.engine.context import digest
 from chatdev.errors import ConfigError, JournalError
 from chatdev.evaluation.measure import FinishedRun
 from chatdev.evaluation.variants import names_side_by_side
 from chatdev.journal import Journal, read_journal
 from chatdev.runner.recorded import check_fields
-from chatdev.workspace.file_tree import explain_os_errors, require_folder
-from chatdev.workspace.snapshot import Software
+from chatdev.workspace.file_tree import Software, explain_os_errors, require_folder
 
 if TYPE_CHECKING:
     from chatdev.batch.ledger import LedgerEntry

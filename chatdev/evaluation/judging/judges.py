@@ -21,8 +21,8 @@ from chatdev.config.profiles import ModelProfile
 from chatdev.config.settings import choose_default, find_default_model, user_settings
 from chatdev.config.templates import render
 from chatdev.config.yaml_nodes import StrictModel, read, validate_node
-from chatdev.engine.activity import digest
 from chatdev.engine.budget import BudgetedModel, LimitReached, Meter
+from chatdev.engine.context import digest
 from chatdev.engine.model_calls import CheckedModel
 from chatdev.errors import BudgetExhausted, ChatDevError, ContextOverflow, UnusableReply
 from chatdev.evaluation.judging.judgements import HUMAN, Judgement, JudgementFile, Match, Pair, Verdict

@@ -15,7 +15,7 @@ from chatdev.batch.ledger import Ledger, LedgerEntry
 from chatdev.department import departments, explain_absence, load
 from chatdev.errors import ConfigError, MissingProgram
 from chatdev.evaluation.variants import names_side_by_side
-from chatdev.plain_values import is_amount
+from chatdev.safe_text import is_amount
 
 FIELD = "measures"
 """The field of a row that names its column set; a row without it is of software."""

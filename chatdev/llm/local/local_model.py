@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from chatdev.connection import Endpoint
 from chatdev.errors import MissingModel, MissingProgram, ModelUnavailable
 from chatdev.llm.base import Reply, Request
-from chatdev.llm.connection import Endpoint
 from chatdev.llm.local.weights import adopt, installed_file
 from chatdev.llm.openai_model import OpenAIModel
 from chatdev.paths import cache_dir

@@ -24,8 +24,8 @@ from chatdev.errors import ToolError
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.kinds import Unconfined
 from chatdev.tools.base import ToolContext
+from chatdev.workspace.file_tree import EntryPoint
 from chatdev.workspace.languages import languages
-from chatdev.workspace.snapshot import EntryPoint
 
 
 @pytest.fixture

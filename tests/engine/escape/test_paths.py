@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chatdev.errors import UnsafePath
 from chatdev.replies.files import parse_files
 from chatdev.replies.problem import Unreadable
-from chatdev.workspace.snapshot import safe_path
+from chatdev.workspace.file_tree import safe_path
 from tests.engine.escape.paths import ACTING, DECEIVING, HARMLESS, IMPOSSIBLE, LEAVING, METADATA
 from tests.engine.escape.world import World
 from tests.engine.studio import WRITE

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chatdev import Run
-from chatdev.llm.tokens import count_tokens
+from chatdev.llm.base import count_tokens
 from tests.engine.studio import Studio
 
 RECORD = {"journal.jsonl", "company.yaml", "report.md", "modules"}

@@ -20,9 +20,9 @@ from chatdev.errors import UnsafePath
 from chatdev.packages.gateway import wheels_of
 from chatdev.packages.imports import imports, requirements
 from chatdev.sandbox.base import Execution
+from chatdev.workspace.file_tree import Software, collisions, find_entry, safe_path
 from chatdev.workspace.languages import is_startable, language_of, unsupported_languages
 from chatdev.workspace.python_errors import excerpt, last_traceback, stable_text, syntax_errors
-from chatdev.workspace.snapshot import Software, collisions, find_entry, safe_path
 from tests.fuzz.readers.reader import Reader, value_in
 from tests.fuzz.readers.replies import PYTHON
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chatdev.plain_values import load_json
+from chatdev.safe_text import load_json
 
 
 @dataclass(frozen=True, slots=True)

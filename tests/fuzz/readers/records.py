@@ -25,11 +25,10 @@ from chatdev.errors import ConfigError, ExpressionError, JournalError, ModelErro
 from chatdev.evaluation.measure import LexicalEmbedder
 from chatdev.evaluation.plots import kind_of_issue
 from chatdev.journal import read_journal
-from chatdev.llm.base import Message, Request, Sampling, ToolSpec
+from chatdev.llm.base import Message, Request, Sampling, ToolSpec, count_tokens
 from chatdev.llm.completions import EventReader, StreamCollector, reply_of, server_usage
 from chatdev.llm.failures import Complaint, Transient, error_message, retry_after_seconds, status_of
 from chatdev.llm.openai_model import Adaptations
-from chatdev.llm.tokens import count_tokens
 from chatdev.mcp.servers import LONGEST_ANSWER, read_offer, read_result
 from chatdev.mcp.stdio import read_message
 from chatdev.runner.recorded import RecordedRun

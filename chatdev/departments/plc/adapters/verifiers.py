@@ -20,8 +20,7 @@ from chatdev.departments.plc.source_check import SourceProof
 from chatdev.departments.plc.st.core import Span
 from chatdev.departments.plc.st.diagnostics import Diagnostic
 from chatdev.errors import MissingProgram, WorkspaceError
-from chatdev.paths import bundled_table
-from chatdev.plain_file import read_plain
+from chatdev.paths import bundled_table, read_plain
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
 from chatdev.workspace.file_tree import files_and_links, write_tree
 

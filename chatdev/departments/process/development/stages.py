@@ -32,11 +32,10 @@ from chatdev.evaluation.reporting.study_results import MeanEstimate, estimate
 from chatdev.evaluation.study import DataSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import MODEL_SIGN, Variant
-from chatdev.events import Place
-from chatdev.plain_file import read_named
-from chatdev.plain_values import load_json
+from chatdev.journal import Place
+from chatdev.paths import read_named
 from chatdev.runner.recorded import RecordedRun
-from chatdev.safe_text import sanitize
+from chatdev.safe_text import load_json, sanitize
 from chatdev.workspace.file_tree import explain_os_errors, write_file
 
 # Tasks of another data set, each with a process to develop it by or with what a proposal is to learn from.

@@ -19,7 +19,7 @@ from chatdev.departments.simulink.files.model_tree import ModelTree
 from chatdev.departments.simulink.files.sections import value, values
 from chatdev.departments.simulink.ports import is_physical_name
 from chatdev.errors import ConfigError
-from chatdev.plain_file import read_named
+from chatdev.paths import read_named
 
 _WIDEST = 32767  # pixels
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d*)?(?:[eE][-+]?\d{1,3})?")

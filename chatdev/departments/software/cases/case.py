@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Literal, TypeGuard
 
 from chatdev.errors import UnsafePath
-from chatdev.workspace.snapshot import safe_path
+from chatdev.workspace.file_tree import safe_path
 
 MOST_CASES = 20  # of a trial; a list that goes on for ever must not hold up the run
 MOST_STARTS = 20  # of a case

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatdev.errors import ChatDevError
-from chatdev.plain_file import open_plain
+from chatdev.paths import open_plain
 from chatdev.sandbox.base import BOX, Execution, Sandbox, SandboxJob
 from chatdev.workspace.file_tree import require_folder, write_file
 

@@ -17,14 +17,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatdev.cli.company_commands import make_folder, refuse_company_name
 from chatdev.cli.outcome import report_outcome
-from chatdev.config.schema import SOLUTION_MARKER
+from chatdev.config.phases import SOLUTION_MARKER
 from chatdev.config.templates import compile_expression
 from chatdev.config.yaml_nodes import dotted_path, name_hint
 from chatdev.errors import ConfigError
-from chatdev.paths import bundled_table
-from chatdev.plain_file import read_named
-from chatdev.plain_values import load_json
-from chatdev.safe_text import sanitize
+from chatdev.paths import bundled_table, read_named
+from chatdev.safe_text import load_json, sanitize
 
 CHAIN, PHASES, ROLES = FILES = ("ChatChainConfig.json", "PhaseConfig.json", "RoleConfig.json")
 Outcome = Literal["taken", "changed", "lost"]

@@ -24,10 +24,10 @@ from chatdev.departments.software.reading.python_reader import (
 )
 from chatdev.packages.imports import distributions, imports, third_party_names
 from chatdev.tools.base import ToolContext, Verdict, template, tool
+from chatdev.workspace.file_tree import is_test
 from chatdev.workspace.languages import captures, has_python, matches, page_entry
 from chatdev.workspace.python_errors import SourceError, code_lines, line_text, syntax_errors
 from chatdev.workspace.python_facts import undefined_uses
-from chatdev.workspace.snapshot import is_test
 
 _WITH_COMMENTS = re.compile(r"(?:^|/)(?:[jt]sconfig(?:\.[\w-]+)*\.json$|\.\w[\w-]*/|\.\w+rc\.json$)")
 """Settings of tools that take more than JSON."""

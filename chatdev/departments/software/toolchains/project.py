@@ -17,9 +17,8 @@ from chatdev.doctor.diagnosis import Probe, ProbeResult, absence, success
 from chatdev.packages.interpreter import interpreter
 from chatdev.packages.modules import DISPLAY
 from chatdev.sandbox.base import Binding, ProcessLimits, Sandbox, SandboxJob
-from chatdev.workspace.file_tree import write_file
+from chatdev.workspace.file_tree import EntryPoint, write_file
 from chatdev.workspace.languages import Language, languages, matches
-from chatdev.workspace.snapshot import EntryPoint
 
 _BUILD_SECONDS = 120.0
 _OPEN_FILES = 1024

@@ -33,10 +33,10 @@ from chatdev.packages.imports import Supply, own_modules
 from chatdev.packages.modules import PreparedProgram, missing_for_windows, modules_of_tests, prepare_program
 from chatdev.sandbox.base import BOX, Execution, SandboxJob
 from chatdev.tools.base import ToolContext
+from chatdev.workspace.file_tree import EntryPoint, find_entry
 from chatdev.workspace.languages import importable_modules, is_library
 from chatdev.workspace.python_errors import Trace, last_traceback, syntax_errors
 from chatdev.workspace.python_facts import has_main_guard
-from chatdev.workspace.snapshot import EntryPoint, find_entry
 
 _SECONDS = 3.0  # a program that runs so long without an error has started
 _SECONDS_WHEN_SLOW = 5.0  # windows have to come up, large modules to be imported

@@ -13,8 +13,8 @@ from typing import Any
 from chatdev.departments.software import knowledge
 from chatdev.sandbox.base import Execution
 from chatdev.tools.base import ToolContext, Verdict, template
+from chatdev.workspace.file_tree import is_test
 from chatdev.workspace.python_errors import Trace, excerpt, last_traceback, stable_text
-from chatdev.workspace.snapshot import is_test
 
 _FRAMES = 6
 _NO_ERROR: Mapping[str, Any] = {"errors": (), "frames": (), "exception": "", "stderr": "", "compiler": ""}
