@@ -44,8 +44,9 @@ def answer(monkeypatch: pytest.MonkeyPatch, *typed: str) -> list[str]:
         asked.append(stranger.describe())
         return lines.pop(0) == "y"
 
-    monkeypatch.setattr(company_commands, "can_ask_person", lambda: True)
-    monkeypatch.setattr(people, "is_allowed", ask)
+    for module in (company_commands, people):
+        monkeypatch.setattr(module, "can_ask_person", lambda: True)
+        monkeypatch.setattr(module, "is_allowed", ask)
     return asked
 
 
