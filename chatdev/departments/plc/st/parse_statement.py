@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal as OneOf
 
@@ -370,15 +371,15 @@ _STATEMENTS: dict[str, Callable[[Cursor], Step | None]] = {
 
 # Assertions, which stand in comments so that every other tool passes them over.
 
+_NAME = re.compile(r":(?!\d)(?=[^:]*$)")  # the colons of a time of day stand before digits
+
 
 def parse_assertion(cursor: Cursor) -> Assertion | None:
-    """The assertion at the cursor, of which the last colon begins the name; nothing if it cannot be read."""
+    """The assertion at the cursor, of which the last colon begins the name; without one its condition is its name.
+    Nothing if it cannot be read."""
     token = cursor.take()
     head = token.text.upper().index("#ASSERT") + len("#ASSERT")
-    condition, colon, name = token.text[head:].rpartition(":")
-    if not colon or not name.strip():
-        cursor.findings.report("assertion-form", token.span)
-        return None
+    condition, *name = _NAME.split(token.text[head:], maxsplit=1)
     inner = Cursor(split_tokens(condition, cursor.findings, token.line, token.column + head), cursor.findings)
     try:
         node = parse_expression(inner)
@@ -386,4 +387,6 @@ def parse_assertion(cursor: Cursor) -> Assertion | None:
             raise inner.stop("expected", expected="an operator or ' : name'", after="the condition of #ASSERT")
     except SyntaxStop:
         return None
-    return Assertion(node, name.strip(), Span(token.line, token.column, token.line, token.column + len(token.text) - 1))
+    end = token.column + len(token.text) - 1
+    return Assertion(node, "".join(name).strip() or condition.strip(),
+                     Span(token.line, token.column, token.line, end))

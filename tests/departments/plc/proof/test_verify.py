@@ -93,6 +93,16 @@ def test_an_assertion_of_constants_is_listed_with_its_verdict() -> None:
     assert (first.verdict, first.vacuous) == ("PROVED", "")
 
 
+def test_an_assertion_without_a_name_is_called_by_its_condition() -> None:
+    source = ("PROGRAM p\nVAR_INPUT d : TIME_OF_DAY; END_VAR\nVAR x : INT; END_VAR\nx := 1;\n//#ASSERT x < 1\n"
+              "//#ASSERT d >= TOD#12:00:00 OR d < TOD#12:00:00\n//#ASSERT d < TOD#12:00:00 : morning\n"
+              "//#ASSERT x = 1 :\nEND_PROGRAM\n")
+    _, *found = verify(source, None, read_properties([{"job_req": "assertion"}]))
+    assert {one.asked.parameters[2]: one.verdict for one in found} == {
+        "x < 1": "VIOLATED", "d >= TOD#12:00:00 OR d < TOD#12:00:00": "PROVED", "morning": "VIOLATED",
+        "x = 1": "PROVED"}
+
+
 def test_all_checks_together_take_twenty_times_as_long_as_one_may() -> None:
     source = "FUNCTION_BLOCK fb\nVAR_INPUT a, b, c : LINT; END_VAR\nEND_FUNCTION_BLOCK\n"
     hard = [pattern("invariant", f"a * a * b + c * c * a <> {number}") for number in range(1_000_003, 1_000_063)]

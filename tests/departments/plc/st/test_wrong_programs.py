@@ -120,7 +120,7 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
     "CASE a OF 1: o := 1; END_CASE;": "6:6 wrong-selector",
     "CASE 3 OF 1: o := 1; 40000: o := 2; END_CASE;": "6:22 out-of-range",
     "CASE 3.5 OF 1: o := 1; END_CASE;": "6:6 wrong-selector",
-    "//#ASSERT o > : name\n//#ASSERT o > 1": "6:14 no-expression 7:1 assertion-form",
+    "//#ASSERT o > : name\n//#ASSERT o >\n//#ASSERT": "6:14 no-expression 7:14 no-expression 8:10 no-expression",
     "o := %IW0;": "6:6 gap-address 6:6 risky-conversion",
 }
 TEXTS = {  # whole texts
