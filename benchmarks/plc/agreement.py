@@ -47,7 +47,7 @@ _NUMBERS = (0, 0, 1, 1, 2, -1, 3, 5, 7, 100, 127, 128, 255, 256, 32767, -32768, 
 _FLOATS = (0.0, -0.0, 0.5, 1.5, -2.25, 2.5, 1024.0, -7.0, 3.0e9, 1.0e30, 3.0e38, 1.0e-42)
 _FEATURES = ("FUNCTION", "TON", "TOF", "TP", "CTU", "CTD", "CTUD", "R_TRIG", "F_TRIG", "SR", "RS", "CASE", "FOR",
              "WHILE", "REPEAT", "EXIT", "CONTINUE", "RETURN", "ASSERT", "REAL", "LREAL", "TIME", "LINT",
-             "ULINT", "LWORD", "TIME()", ".%B", ".%W")
+             "ULINT", "LWORD", "TIME()", ".%B", ".%W", "RETAIN")
 
 
 @dataclass

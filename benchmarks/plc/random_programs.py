@@ -47,8 +47,10 @@ FUNCTION_BLOCK Inner
 VAR_INPUT go : BOOL; END_VAR
 VAR_OUTPUT done : BOOL; count : INT := 2; END_VAR
 VAR_IN_OUT shared : INT; END_VAR
-VAR
+VAR {kept}
   timer : TON;
+END_VAR
+VAR
 {local}
 {loops}
 END_VAR
@@ -113,9 +115,11 @@ VAR_INPUT
 END_VAR
 VAR_IN_OUT given : {given}; END_VAR
 VAR_OUTPUT small : Small; mode : Mode; END_VAR
-VAR
+VAR {kept}
 {state}
   table : ARRAY[-1..2] OF {table} := [{first}, 2({second})];
+END_VAR
+VAR
   grid : ARRAY[0..1, 0..2] OF {other};
   pair : Pair;
   twin : Pair := (y := TRUE, z := [{third}]);
@@ -173,6 +177,9 @@ class _ProgramWriter:
             return ""
         return f" := {ExpressionWriter(self._dice, Scope()).literal(type_)}"
 
+    def _kept(self) -> str:
+        return self._dice.choice(("RETAIN", "", "", ""))
+
     def _loops(self, scope: Scope, prefix: str) -> tuple[str, list[str]]:
         """Declarations of what counts turns, and the names with their types."""
         types = [one for one in self._types if one in NUMBERS]
@@ -206,7 +213,7 @@ class _ProgramWriter:
         scope.add(temporary, "t0")
         calls = ["timer(IN := {b}, PT := T#300ms);"]
         body = StatementWriter(self._dice, scope, calls, counters[:1]).statements(4, 2)
-        return _BLOCK.format(local=local, loops=loops, temporary=temporary, body=body)
+        return _BLOCK.format(kept=self._kept(), local=local, loops=loops, temporary=temporary, body=body)
 
     def _objects(self) -> str:
         """A function that changes what it is given, and two blocks with methods, of which one extends the other."""
@@ -254,8 +261,8 @@ class _ProgramWriter:
         loops, counters = self._loops(scope, "k")
         scope.add(table, "i_list[1]", "i_list[3]", writable=False)
         body = StatementWriter(self._dice, scope, calls, counters).statements(self._dice.randint(4, 8), 2)
-        return _ENTRY.format(inputs=inputs, table=table, given=given, state=state, first=first, second=second,
-                             third=third, other=other, blocks=blocks, loops=loops, body=body)
+        return _ENTRY.format(kept=self._kept(), inputs=inputs, table=table, given=given, state=state, first=first,
+                             second=second, third=third, other=other, blocks=blocks, loops=loops, body=body)
 
     def _add_records(self, scope: Scope, inner_type: str) -> None:
         scope.add("Pair", "pair", "twin", "pairs[1]", "pairs[LIMIT(0, v_int0, 1)]")

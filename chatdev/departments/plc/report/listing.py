@@ -183,7 +183,7 @@ def _phrases() -> dict[str, Any]:
 # A counterexample to be read: what a variable had after each cycle, and which lines of the source ran.
 
 _ORDER: Mapping[Section, int] = {"input": 0, "in_out": 1, "output": 2}
-_ROOT = re.compile(r"\w+")
+_ROOT = re.compile(r"\w+(?:\(\))?")  # TIME() and RESTART() are inputs, too
 _AROUND = 1  # lines that are shown before and behind one that ran
 
 

@@ -21,6 +21,7 @@ from chatdev.departments.plc.simulation.layout import FieldTypes, all_variables,
 from chatdev.departments.plc.simulation.machine import BrokenAssert, Machine, RunTimeFault
 from chatdev.departments.plc.simulation.values import WrongValue, bounds, fit, read_text, write_text
 from chatdev.departments.plc.st import core
+from chatdev.departments.plc.st.restarts import RESTART
 
 # A column of a trace: a scalar of the entry by its path, `Motor`, `Timer.ET`, `Values[3]` or `Grid[1,2].X`.
 
@@ -348,6 +349,8 @@ _PHASE = 40
 _NAMED, _NEAR = 0.5, 0.8
 """How likely a number is one that the program names (or lies beside it), and below which it is at least a small one."""
 _SMALL = 20
+_RESTARTS = 0.03
+"""How many scans begin with a restart of the controller."""
 _CHARACTERS = "09AZaz .,-+/"
 
 
@@ -364,7 +367,9 @@ def random_inputs(program: core.Program, seed: int = 0) -> Iterator[dict[str, co
         if scan % _PHASE == 0:
             holds = {variable.name: dice.choice(_HOLDS) for variable in variables}
         for variable in variables:
-            if dice.random() >= holds[variable.name]:
+            if variable == RESTART:
+                values[variable.name] = dice.random() < _RESTARTS
+            elif dice.random() >= holds[variable.name]:
                 values[variable.name] = _draw(variable.type, named, dice)
         yield values.copy()
         scan += 1

@@ -78,6 +78,7 @@ class Field:
     initial: Value
     section: Section = "local"
     written: str = field(default="", compare=False)
+    is_retained: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +284,8 @@ class Variable:
     section: Section
     written: str = ""
     span: Span = NOWHERE
+    is_retained: bool = False
+    """Whether a restart of the controller leaves it its value (RETAIN, PERSISTENT)."""
 
     @property
     def is_hidden(self) -> bool:
@@ -293,7 +296,7 @@ class Variable:
 def make_record(written: str, name: str, variables: Sequence[Variable]) -> Record:
     """The data of a function block: all that it keeps from one call to the next."""
     return Record(written, tuple(Field(one.name, one.type, one.initial, one.section,
-                                       one.written if one.written.lower() == one.name else "")
+                                       one.written if one.written.lower() == one.name else "", one.is_retained)
                                  for one in variables if one.section not in ("temp", "in_out")), name)
 
 

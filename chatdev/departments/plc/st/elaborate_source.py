@@ -12,6 +12,7 @@ from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
 from chatdev.departments.plc.st.elaborate_type import Types
 from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units, names_of_others
 from chatdev.departments.plc.st.located import forget_shared
+from chatdev.departments.plc.st.restarts import add_restarts
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import SourceFile, Task
@@ -87,7 +88,7 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
     name = f"{chosen.name}@run" if is_used else chosen.name
     chosen = forget_shared(replace(chosen, variables=variables + globals_, name=name), world)
     program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms)
-    return run_clocks(program, world.standard)
+    return add_restarts(run_clocks(program, world.standard))
 
 
 def _report_circles(calls: Mapping[str, Mapping[str, Span]], world: World) -> None:

@@ -580,7 +580,7 @@ def _make_variables(names: Iterable[Name], type_: Type, initial: Value, section:
                     known: Mapping[str, Variable], scope: Scope) -> Iterator[Variable]:
     """The variables of a declaration; names that are taken are reported."""
     for name in names:
-        variable = Variable(name.key, type_, initial, section, name.text, name.span)
+        variable = Variable(name.key, type_, initial, section, name.text, name.span, declaration.is_retained)
         if name.key in known:
             _report_twice(variable, known[name.key], declaration, scope)
         else:

@@ -45,6 +45,7 @@ _SECTIONS: dict[str, Section] = {"VAR": "local", "VAR_STAT": "local", "VAR_INST"
                                  "VAR_OUTPUT": "output", "VAR_IN_OUT": "in_out", "VAR_TEMP": "temp"}
 _QUALIFIERS = ("CONSTANT", "RETAIN", "non_retain", "persistent", "public", "private", "protected", "internal",
                "db_specific")
+_RETAINED = frozenset({"RETAIN", "persistent"})
 _KINDS: dict[str, UnitKind] = {
     "FUNCTION": "function", "FUNCTION_BLOCK": "block", "PROGRAM": "program", "interface": "interface",
     "organization_block": "program"}
@@ -416,13 +417,17 @@ def _miss_end(cursor: Cursor, opener: Token) -> None:
 def _parse_section(cursor: Cursor) -> list[Declaration]:
     opener = cursor.take()
     section = _SECTIONS.get(opener.key, "local")
+    words: set[str] = set()
     while cursor.token.key in _QUALIFIERS and cursor.ahead().key not in (":", ","):
-        section = "constant" if cursor.take().key == "CONSTANT" and section == "local" else section
+        words.add(cursor.take().key)
+    section = "constant" if "CONSTANT" in words and section == "local" else section
     is_const = opener.key == "const"
     found = parse_declarations(cursor, opener, "END_CONST" if is_const else "END_VAR",
                                "constant" if is_const else section)
     if opener.key == "VAR_INST":
         found = [replace(one, is_kept=True) for one in found]
+    if words & _RETAINED:
+        found = [replace(one, is_retained=True) for one in found]
     cursor.accept(";")
     return found
 

@@ -312,6 +312,8 @@ class Declaration:
     """`r_trig` or `f_trig` of an input that is told its edges (R_EDGE, F_EDGE)."""
     is_kept: bool = False
     """Whether a method's variable lasts as long as the instance (VAR_INST)."""
+    is_retained: bool = False
+    """Whether a restart of the controller leaves it its value (RETAIN, PERSISTENT)."""
     address: str = ""
     """Where it lies in the controller's memory (`%IX0.0`), if that is said."""
     over: Name | None = None
