@@ -89,6 +89,14 @@ def _check_variable(variable: Variable, place: Place, scope: Scope) -> None:
         scope.report("assign-input", place.span, name=variable.written)
     if variable.name in scope.counters and not place.steps:
         scope.report("assign-counter", place.span, name=variable.written)
+    if any(_is_part(place, bound) or _is_part(bound, place) for bound in scope.bounds):
+        scope.report("assign-bound", place.span, name=variable.written)
+
+
+def _is_part(place: Place, whole: Place) -> bool:
+    """Whether a place is certainly a part of another one, or that one."""
+    return (place.root, *place.steps[:len(whole.steps)]) == (whole.root, *whole.steps) \
+        and all(isinstance(step, str | Constant) for step in whole.steps)
 
 
 def _check_member(variable: Variable, place: Place, scope: Scope) -> None:

@@ -8,11 +8,14 @@ from contextlib import contextmanager, suppress
 
 from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import (
+    Apply,
     Assert,
     Assign,
     Bit,
     Branch,
+    Call,
     Constant,
+    Convert,
     Expression,
     Forget,
     Jump,
@@ -352,12 +355,28 @@ def _count(step: For, scope: Scope) -> list[Statement]:
         by = by if down else _take(by, counter.type, scope, f"the step of '{name}'")
     if isinstance(by, Constant) and by.value == 0:
         raise scope.reject("zero-step", by.span, name=name)
+    bounds = len(scope.bounds)
     scope.counters.append(counter.root)
+    scope.bounds += [*_places_in(limit), *_places_in(by)]
     body = _inside_loop(step, scope)
     scope.counters.pop()
+    del scope.bounds[bounds:]
     following = Assign(counter, _step(counter, by, down, step, scope), step.span)
     return [Assign(counter, start, step.span), *before,
             Loop(_within(counter, limit, by), body, (following, *before), span=step.span)]
+
+
+def _places_in(value: Expression) -> Iterator[Place]:
+    """What a bound is read from."""
+    if isinstance(value, Place):
+        yield value
+    elif isinstance(value, Bit):
+        yield value.place
+    elif isinstance(value, Convert):
+        yield from _places_in(value.operand)
+    elif isinstance(value, Operation | Call | Apply):
+        for operand in value.operands:
+            yield from _places_in(operand)
 
 
 def _step(counter: Place, by: Expression, down: Scalar | None, step: For, scope: Scope) -> Expression:

@@ -208,6 +208,8 @@ class Scope:
     used_globals: set[str] = field(default_factory=set)
     bound_globals: dict[str, tuple[tuple[str, Place], ...]] = field(default_factory=dict)
     counters: list[str] = field(default_factory=list)
+    bounds: list[Place] = field(default_factory=list)
+    """What the last values and steps of the open FOR are read from."""
     unknown: set[str] = field(default_factory=set)
     sees_all: bool = False
     before: list[Statement] = field(default_factory=list)
