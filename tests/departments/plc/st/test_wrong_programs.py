@@ -109,7 +109,8 @@ BODIES = {  # statements from line 6 on -> line:column code of all that is said
     "FOR i := 1 TO 3 DO i := 2; END_FOR;": "6:20 assign-counter",
     "FOR a := 1 TO 3 DO ; END_FOR;": "6:5 wrong-counter",
     "FOR i := 1 TO 3 BY 0 DO ; END_FOR;": "6:20 zero-step",
-    "FOR i := 1 TO o + 1 BY n DO o := 3; n := 2; END_FOR; o := 4;": "6:29 assign-bound 6:37 assign-input 6:37 assign-bound",
+    "FOR i := 1 TO o + 1 BY n DO o := 3; n := 2; END_FOR;\no := 4;":
+        "6:29 assign-bound 6:37 assign-input 6:37 assign-bound",
     "FOR i := 1 TO 3\n o := i;\nEND_FOR;": "7:2 expected",
     "FOR i := 1 TO 3 DO\n o := i;\nEND_WHILE;\nq := 7;": "8:1 not-closed 9:6 type-mismatch",
     "WHILE a\n o := 1;\nEND_WHILE;": "7:2 expected",
