@@ -9,12 +9,14 @@ import sys
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from chatdev.errors import ConfigError, MissingProgram
 from chatdev.paths import bundled_folder
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "chatdev.departments"
 """Entry-point group of departments, `NAME = "module:department"`; also the package that ours are in."""
@@ -194,6 +196,8 @@ def load(path: str, what: str) -> Any:
 
 @functools.cache  # every command asks, and an entry point is found by looking into all packages
 def _find_departments(_path: tuple[str, ...]) -> tuple[InstalledDepartment, ...]:
+    from importlib.metadata import EntryPoint, entry_points  # not for processes that only read what models write
+
     points = list(entry_points(group=ENTRY_POINTS))
     registered = {point.value.partition(":")[0] for point in points}
     ours = [EntryPoint(file.parent.name, f"{ENTRY_POINTS}.{file.parent.name}:department", ENTRY_POINTS)

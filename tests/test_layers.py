@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,18 @@ def part_of(path: Path) -> str:
     return path.relative_to(ROOT / "chatdev").parts[0].removesuffix(".py")
 
 
-def imported_parts(tree: ast.Module) -> set[str]:
-    return {name.split(".")[1] for name in imported(tree) if name.startswith("chatdev.")}
+@cache
+def imports_of(path: Path) -> frozenset[str]:
+    """The full name of everything that a file imports."""
+    return frozenset(imported(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def chatdev_parts(names: Iterable[str]) -> set[str]:
+    return {name.split(".")[1] for name in names if name.startswith("chatdev.")}
+
+
+def department_names(names: Iterable[str]) -> set[str]:
+    return {name.split(".")[2] for name in names if name.startswith("chatdev.departments.")}
 
 
 def forbidden(own: str, parts: set[str]) -> set[str]:
@@ -49,11 +60,14 @@ def forbidden(own: str, parts: set[str]) -> set[str]:
     return {part for part in parts if part != own and LEVEL.get(part, len(LEVEL)) >= LEVEL[own]}
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if part_of(p) not in ABOVE_ALL], ids=named)
-def test_a_module_imports_only_from_layers_below(path: Path) -> None:
-    own = part_of(path)
-    assert own in LEVEL, f"{named(path)} belongs to no layer; place it in one of: {', '.join(LEVEL)}"
-    assert not forbidden(own, imported_parts(ast.parse(path.read_text(encoding="utf-8"))))
+def test_every_module_belongs_to_a_layer() -> None:
+    found = [named(path) for path in MODULES if part_of(path) not in ABOVE_ALL | LEVEL.keys()]
+    assert found == [], f"place it in one of: {', '.join(LEVEL)}"
+
+
+def test_a_module_imports_only_from_layers_below() -> None:
+    assert {named(path): parts for path in MODULES if part_of(path) in LEVEL
+            if (parts := forbidden(part_of(path), chatdev_parts(imports_of(path))))} == {}
 
 
 DEPARTMENTS = ROOT / "chatdev" / "departments"
@@ -74,7 +88,7 @@ def test_the_core_imports_no_department() -> None:
     assert [f"{named(path)}: {line}" for path in CORE
             for line in places_in_departments(path.read_text(encoding="utf-8"), names)] == []
     assert [named(path) for path in CORE if path.suffix == ".py"
-            and "departments" in imported_parts(ast.parse(path.read_text(encoding="utf-8")))] == []
+            and "departments" in chatdev_parts(imports_of(path))] == []
 
 
 @pytest.mark.parametrize("line", ['load("chatdev.departments.lake.tools:read", "")', "see departments/lake/README.md",
@@ -84,11 +98,9 @@ def test_every_way_to_say_where_a_department_lies_is_seen(line: str) -> None:
     assert places_in_departments("the lake of departments/lakeside", ["sea", "lake"]) == []
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.is_relative_to(DEPARTMENTS)], ids=named)
-def test_a_department_imports_no_other_one(path: Path) -> None:
-    own = path.relative_to(DEPARTMENTS).parts[0]
-    names = imported(ast.parse(path.read_text(encoding="utf-8")))
-    assert {name.split(".")[2] for name in names if name.startswith("chatdev.departments.")} <= {own}
+def test_a_department_imports_no_other_one() -> None:
+    assert {named(path): others for path in MODULES if path.is_relative_to(DEPARTMENTS)
+            if (others := department_names(imports_of(path)) - {path.relative_to(DEPARTMENTS).parts[0]})} == {}
 
 
 def test_every_department_of_ours_is_an_entry_point() -> None:
@@ -103,22 +115,22 @@ def test_every_department_of_ours_is_an_entry_point() -> None:
                                   "from chatdev.engine import phase", "from chatdev import Company",
                                   "def f():\n    from chatdev.llm.base import Model"])
 def test_every_way_to_import_from_above_or_beside_is_seen(line: str) -> None:
-    assert forbidden("tools", imported_parts(ast.parse(line)))
+    assert forbidden("tools", chatdev_parts(imported(ast.parse(line))))
 
 
 @pytest.mark.parametrize("own", SOFTWARE)
 def test_a_part_of_software_imports_only_from_those_below(own: str) -> None:
     base = DEPARTMENTS / "software"
     paths = [*(base / own).rglob("*.py"), *base.glob(f"{own}.py")]
-    names = {name for path in paths for name in imported(ast.parse(path.read_text(encoding="utf-8")))}
+    names = frozenset[str]().union(*map(imports_of, paths))
     parts = {name.split(".")[3] for name in names if name.startswith("chatdev.departments.software.")}
     assert parts <= set(SOFTWARE[SOFTWARE.index(own):])
     assert paths or own == "data"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_a_file_is_one_idea_of_at_most_600_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
+def test_a_file_is_one_idea_of_at_most_600_lines() -> None:
+    lines = {named(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    assert {name: count for name, count in lines.items() if count > 600} == {}
 
 
 def test_companies_are_data_without_python() -> None:

@@ -504,6 +504,7 @@ class ReplayedRun:
 # What the solver leaves open, short runs with random inputs may show.
 
 _CHANCE, _MOST_CHANCE = 0.25, 1.0  # of the seconds of a check, and seconds, that they may take
+_VAIN = 50  # runs after which no more are tried, where none of them came through a scan
 _FEW_SCANS = 5  # of a run that is neither one scan nor as long as the search
 _CYCLES = (1, 10, 100, 1000)  # milliseconds from scan to scan in a run
 
@@ -517,6 +518,7 @@ class RandomRuns:
         self._expressions = conditions
         self._rules = rules
         self._observe = PATTERNS[asked.pattern].observe if asked.pattern in PATTERNS else None
+        self._has_scanned = False  # one whole scan, in any run
 
     def find(self, seconds: float, longest: int) -> tuple[dict[str, Value], ...]:
         """The inputs of each scan of a run whose last scan shows it; empty if none did."""
@@ -527,10 +529,10 @@ class RandomRuns:
             return ()
         self._conditions = [self._machine.watch(one) for one in self._expressions]
         inputs, dice, budget = random_inputs(self._program), random.Random(0), Budget(seconds)
-        for length in cycle((1, _FEW_SCANS, longest)):
+        for tried, length in enumerate(cycle((1, _FEW_SCANS, longest)), start=1):
             milliseconds = self._rules.cycle_ms or dice.choice(_CYCLES)
             found = self._run(islice(inputs, length), milliseconds)
-            if found or not budget.left:
+            if found or not budget.left or (tried >= _VAIN and not self._has_scanned):
                 return found
         return ()
 
@@ -543,6 +545,7 @@ class RandomRuns:
             given.append({CYCLE: milliseconds, **_flat(self._program, values)})
             try:
                 after = self._machine.scan(values, milliseconds)
+                self._has_scanned = True
                 step = self._watch(before, after, monitors) if self._observe else Step(self._breaks())
             except RunTimeFault as fault:
                 return tuple(given) if self._is_asked(fault) else ()

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -87,7 +87,7 @@ class Findings:
         self._errors_of = Counter[str]()
         self.cut = False
         """Whether the text was read up to some place only, so that names may be missing."""
-        self._found: dict[tuple[int, int, str], Diagnostic] = {}
+        self._found: dict[tuple[int, int, str], tuple[Diagnostic, Mapping[str, Any]]] = {}  # unrendered, facts
         self._unreadable: set[int] = set()
         self._errors = self._kept_errors = self._gaps = 0
 
@@ -102,8 +102,7 @@ class Findings:
             return
         if self._places:
             facts = self._name_line(facts, span.line)
-        self._found[place] = Diagnostic(severity, code, _render(row["says"], facts), span,
-                                        _render(row.get("hint", ""), facts), fix)
+        self._found[place] = Diagnostic(severity, code, row["says"], span, row.get("hint", ""), fix), facts
         if row.get("last"):
             raise TooManyErrors
 
@@ -166,8 +165,10 @@ class Findings:
         return self._errors > 0
 
     def in_order(self) -> tuple[Diagnostic, ...]:
-        """All of them as the source goes."""
-        return tuple(sorted(self._found.values(), key=lambda found: (found.span.line, found.span.column)))
+        """All of them as the source goes; only now their sentences are made."""
+        said = (replace(found, message=_render(found.message, facts), hint=_render(found.hint, facts))
+                for found, facts in self._found.values())
+        return tuple(sorted(said, key=lambda found: (found.span.line, found.span.column)))
 
 
 def format_diagnostics(source: str, diagnostics: Sequence[Diagnostic]) -> str:
@@ -194,7 +195,7 @@ def messages() -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _render(source: str, facts: dict[str, Any]) -> str:
+def _render(source: str, facts: Mapping[str, Any]) -> str:
     from chatdev.tools.base import template
 
     return str(template(source).render(facts)).strip() if source else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from chatdev.departments.plc.proof.checks import Check, model_of, rules_of
@@ -153,5 +155,10 @@ def test_random_runs_show_faults_goals_and_nothing_past_a_gap() -> None:
         found = Check(model, asked, limits).decide_by_chance()
         assert (found and found.verdict) == verdict
     behind = "PROGRAM P VAR_INPUT n : INT; END_VAR VAR p : POINTER TO INT; y : INT; END_VAR y := p^; END_PROGRAM"
-    model = model_of(behind, None, rules_of(None, limits))
-    assert Check(model, always("y = 0")[0], limits).decide_by_chance() is None
+    model, began = model_of(behind, None, rules_of(None, Limits())), time.process_time()
+    assert Check(model, always("y = 0")[0], Limits()).decide_by_chance() is None
+    assert time.process_time() - began < 0.5, "runs that all end at a gap are tried on"
+    beside = behind.replace("y := p^;", "IF n > 0 THEN y := p^; ELSE y := 3; END_IF;")
+    found = Check(model_of(beside, None, rules_of(None, limits)), always("y = 0")[0], limits).decide_by_chance()
+    assert found
+    assert found.verdict == "VIOLATED"

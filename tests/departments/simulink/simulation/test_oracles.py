@@ -32,7 +32,7 @@ def test_fixed_step_solvers_have_their_order() -> None:
     ("continuous", "ode45", 1e-7), ("continuous", "ode23", 1e-6), ("continuous", "ode15s", 1e-5),
     ("continuous", "ode4", 1e-5), ("stiff", "ode15s", 1e-4), ("discrete", "discrete", 1e-11)])
 def test_linear_systems_answer_a_step_as_others_say(kind: str, solver: str, bound: float) -> None:
-    every = [system for one, system in linear.systems() if one == kind][:8]
+    every = [system for one, system in linear.systems() if one == kind][:4 if kind == "stiff" else 8]
     for system in every:
         right = respond([*system], kind == "discrete", linear.GRID, 51)
         found = linear.response(kind, system, Options(stop=linear.STOP, solver=solver, relative=1e-7, absolute=1e-15,
