@@ -71,23 +71,26 @@ class Array:
 @dataclass(frozen=True, slots=True)
 class Field:
     """A part of a record, with the value that it begins with; `section` is that of a function block's variable,
-    `written` its name as its author wrote it."""
+    `written` its name as its author wrote it, and a BOOL that `is_bit` takes one bit of memory (BIT)."""
 
     name: str
     type: Type
     initial: Value
     section: Section = "local"
     written: str = field(default="", compare=False)
+    is_bit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """A structure, or the data of a function block, of which `block` names the routine (else empty): all its variables
-    but `temp` and `in_out` ones. Names are lower case in all of the core."""
+    but `temp` and `in_out` ones. Names are lower case in all of the core. The parts of a UNION lie in one place: each
+    has a value of its own here, and what is written to one is carried to the others (`shared_memory.py`)."""
 
     name: str
     fields: tuple[Field, ...]
     block: str = ""
+    is_union: bool = False
 
 
 Type: TypeAlias = "Scalar | Array | Record"

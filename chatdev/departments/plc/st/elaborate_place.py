@@ -184,10 +184,15 @@ _ADDRESSED = {"X": "bool", "B": "byte", "W": "word", "D": "dword", "L": "lword"}
 _ADDRESSED_PARTS = "bwdl"
 
 
-def _find_address(node: Address, scope: Scope) -> Unknown:
-    scope.report("gap-address", node.span)
+def _find_address(node: Address, scope: Scope) -> Place | Unknown:
+    variable = scope.find(node.text.lower())
+    if variable is not None and not is_opaque(variable.type):
+        return Place(variable.name, (), variable.type, node.span)
     size = node.text[2:3].upper()
-    return Unknown("direct addresses", SCALARS[_ADDRESSED.get(size, "bool")], node.span)
+    if variable is None:
+        scope.report("gap-address", node.span)
+    why = why_unknown(variable.type) if variable else "direct addresses"
+    return Unknown(why, SCALARS[_ADDRESSED.get(size, "bool")], node.span)
 
 
 def elaborate_base(node: Node, scope: Scope, elaborate: Elaborate) -> Expression:
@@ -316,6 +321,8 @@ def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | 
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = scope.world.find_part(type_, node.key)
+    if part is None and (located := scope.world.located.get(type_.block, {}).get(node.key)):
+        return _find_name(Name(located, node.text, node.span), scope)  # type: ignore[return-value]  # no constant
     if part is None and type_.block in scope.world.partial:
         return Unknown(BASE, UNKNOWN_TYPE, node.span)
     return _enter_part(base, part, type_, node, scope)

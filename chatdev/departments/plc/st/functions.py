@@ -194,6 +194,21 @@ def _from_text(type_: Scalar, values: Sequence[Value]) -> Value:
 _LEADING = (re.compile(r"[+-]?\d{1,30}"), re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?"))
 
 
+def bits_of_real(value: float, type_: Scalar) -> int:
+    """The bits of a REAL or LREAL (IEEE 754)."""
+    real, whole = _FORMATS[type_.bits]
+    return int(struct.unpack(whole, struct.pack(real, value))[0])
+
+
+def real_of_bits(number: int, type_: Scalar) -> float:
+    """The REAL or LREAL of these bits."""
+    real, whole = _FORMATS[type_.bits]
+    return float(struct.unpack(real, struct.pack(whole, number))[0])
+
+
+_FORMATS = {32: ("<f", "<I"), 64: ("<d", "<Q")}
+
+
 def _whole(rounded: Callable[[float], int]) -> Callable[[Scalar, Sequence[Value]], Value]:
     """A real as an integer's low bits; NaN and infinity are 0."""
     return lambda type_, values: keep_bits(rounded(values[0]) if math.isfinite(values[0]) else 0, type_)
@@ -246,6 +261,8 @@ FUNCTIONS: dict[str, StandardFunction] = {
     "FIND": StandardFunction((("IN1", ""), ("IN2", "")), _TEXT, _find, "INT"),
     "@TO_TEXT": StandardFunction((("IN", ""), ("NAME", "STRING")), _ALL, _to_text, "STRING"),
     "@FROM_TEXT": _one(_from_text, _TEXT),
+    "@BITS_OF": _one(lambda type_, values: bits_of_real(values[0], type_)),
+    "@OF_BITS": _one(lambda type_, values: real_of_bits(values[0], type_), ("bits",)),
     "MOD": StandardFunction((("IN1", ""), ("IN2", "")), ("int",), _remainder),
     "SHL": _shift(_shift_left), "SHR": _shift(_shift_right),
     "ROL": _shift(_rotate_left), "ROR": _shift(_rotate_right),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from chatdev.departments.plc.st.bit_layout import Window
 from chatdev.departments.plc.st.core import (
     IEC,
     NOWHERE,
@@ -106,6 +107,10 @@ class World:
     """What a pointer or reference stands for, by the name of its type."""
     views: dict[str, tuple[str, Type]] = field(default_factory=dict)
     """What a view of another variable (AT) is one of, and its own type, by the name of the type that stands for it."""
+    shared: dict[str, Sequence[Window]] = field(default_factory=dict)
+    """What lies in the memory of a global variable AT an address, by its name."""
+    located: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The variables of routines AT addresses, which are global ones: their names there, by routine and name."""
     namespaces: frozenset[str] = frozenset()
     properties: set[str] = field(default_factory=set)
     """The names of all properties of blocks."""
@@ -239,11 +244,12 @@ class Scope:
             return own
         if name in self.owned:
             return self.find_owned(name)
+        name = self.world.located.get(self.owner, {}).get(name, name)
         if name not in self.world.globals:
             return None
         variable = self.world.globals[name]
         if constant_of(variable, variable.span) is None:
-            self.used_globals.add(name)
+            self.used_globals |= {one.root for one in self.world.shared.get(name, ())} | {name}
         return variable
 
     def find_owned(self, name: str) -> Variable:
