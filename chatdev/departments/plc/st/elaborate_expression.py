@@ -103,6 +103,8 @@ def elaborate_constant(node: Node, scope: Scope, what: str) -> Constant:
     expression = elaborate(node, scope)
     if isinstance(expression, Unknown):
         raise UnknownValue(expression.why)
+    if is_opaque(expression.type):
+        raise UnknownValue(why_unknown(expression.type))
     if not isinstance(expression, Constant):
         raise scope.reject("not-constant", node.span, what=what)
     return expression

@@ -83,7 +83,8 @@ def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | 
 
 def _check_variable(variable: Variable, place: Place, scope: Scope) -> None:
     """Constants are not written; inputs and the counter of an open FOR should not be."""
-    if variable.section == "constant":
+    is_read_only = (scope.routine.partition("@")[0], variable.name) in scope.world.read_only
+    if variable.section == "constant" or is_read_only:
         raise scope.reject("assign-constant", place.span, name=variable.written)
     if variable.section == "input" and not scope.is_standard:
         scope.report("assign-input", place.span, name=variable.written)
@@ -221,6 +222,8 @@ def why_unknown(type_: Type) -> str:
 def _find_name(node: Name, scope: Scope) -> Place | Constant | Unknown:
     if node.key in scope.aliases:
         return scope.aliases[node.key]
+    if node.is_quoted and scope.world.dialect.name in OPEN_DIALECTS:
+        return Constant(node.text, WSTRING, node.span)
     variable = scope.find(node.key)
     if node.is_quoted and node.key in scope.variables and node.key in scope.world.globals and _is_siemens(scope):
         raise scope.reject("global-hidden", node.span, name=node.text)  # TIA Portal means the global one

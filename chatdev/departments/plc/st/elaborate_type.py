@@ -197,7 +197,8 @@ class Types:
         return Reject()
 
     def _limit(self, type_: Type, limits: tuple[Node, Node], scope: Scope) -> tuple[Type, Value]:
-        if not isinstance(type_, Scalar) or type_.kind != "int":
+        is_open = scope.world.dialect.name in OPEN_DIALECTS
+        if not isinstance(type_, Scalar) or (type_.kind != "int" and not (is_open and type_.kind == "bits")):
             raise scope.reject("no-subrange", limits[0].span, type=describe_type(type_))
         low, high = (_whole(limit, type_, scope, "the limit of a subrange") for limit in limits)
         if low > high:

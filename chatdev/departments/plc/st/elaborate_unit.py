@@ -278,6 +278,7 @@ class Units:
             for variable in self._declare_variables(own, scope, lost, variables, "member"):
                 variables[variable.name] = variable
             self._bind_references(key, scope.bound, variables)
+            self._note_read_only(key, unit)
         found = tuple(variables.values())
         written = f"{self._units[context].name.text}.{unit.name.text}"
         self._world.signatures[key] = Signature(key, written, "member", found, result, make_record(written, key, found),
@@ -346,6 +347,7 @@ class Units:
             for variable in self._declare_variables(own_, scope, lost, variables, unit.kind):
                 variables[variable.name] = variable
             self._bind_references(key, scope.bound, variables)
+            self._note_read_only(key, unit)
             self._declare_kept(unit, scope, lost, variables)
         finally:
             self.open.pop()
@@ -376,6 +378,10 @@ class Units:
         heirs = self._heirs.get(unit.name.key, ())
         others = (*unit.members, *heirs, *(member for one in heirs for member in one.members))
         return bound - find_names(others, of_members=False) - self._entered
+
+    def _note_read_only(self, key: str, unit: Unit) -> None:
+        self._world.read_only |= {(key, name.key) for one in unit.declarations if one.is_read_only
+                                  for name in one.names}
 
     def _bind_references(self, key: str, bound: Set[str], variables: dict[str, Variable]) -> None:
         """Let inputs be the in-outs that they are."""

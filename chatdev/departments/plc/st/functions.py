@@ -301,7 +301,7 @@ UNSUPPORTED = frozenset((
     "variant", "any", "any_num", "any_int", "any_real", "any_bit", "any_string", "any_date", "any_elementary", "pvoid",
     "lstring", "s5time", "timer", "counter", "void", "xint", "uxint", "xword", "dtl", "bit", "__xint", "__uxint",
     "__xword", "__system.exception", "hresult", "itcunknown", "guid", "db_any", "remote", "error_struct",
-    "iec_timer", "iec_counter"))
+    "iec_timer", "iec_counter", "generic constants"))
 _INTEGERS = tuple(SCALARS[name] for name in ("usint", "sint", "uint", "int", "udint", "dint", "ulint", "lint"))
 """From the narrowest on."""
 GREATEST_REAL = {32: 3.4028234663852886e38, 64: 1.7976931348623157e308}
@@ -319,8 +319,8 @@ def is_loose(type_: Type) -> bool:
 
 def base_of(type_: Scalar) -> Scalar:
     """The type without a subrange's limits or a text's length; an enumeration stays."""
-    is_limited = (type_.low is not None and type_.kind == "int") or (type_.high is not None and type_.kind == "string")
-    return replace(type_, low=None, high=None) if is_limited else type_
+    limit = {"int": type_.low, "bits": type_.low, "string": type_.high}.get(type_.kind)
+    return replace(type_, low=None, high=None) if limit is not None else type_
 
 
 def number_type(type_: Scalar) -> Scalar:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Findings, Fix
-from chatdev.departments.plc.st.parse_declaration import parse_declarations, parse_type
+from chatdev.departments.plc.st.parse_declaration import GENERIC, parse_declarations, parse_type, pass_constants
 from chatdev.departments.plc.st.parse_expression import parse_place, take_name
 from chatdev.departments.plc.st.parse_statement import parse_statements
 from chatdev.departments.plc.st.syntax import (
@@ -271,11 +271,12 @@ def _parse_unit(cursor: Cursor) -> Unit:
     name = _parse_unit_name(cursor, opener)
     base: Name | None = None
     interfaces: list[Name] = []
+    generic = _parse_generic(cursor)
     while cursor.token.key in ("extends", "implements"):
         is_base = cursor.take().key == "extends" and opener.key != "interface"
-        interfaces.append(_parse_dotted(cursor))
+        interfaces.append(_parse_base(cursor))
         while cursor.accept(","):
-            interfaces.append(_parse_dotted(cursor))
+            interfaces.append(_parse_base(cursor))
         if is_base:
             base = interfaces.pop(0)
     is_function = opener.key == "FUNCTION"
@@ -283,6 +284,7 @@ def _parse_unit(cursor: Cursor) -> Unit:
     result = _parse_result(cursor) if has_result else None
     _skip_header(cursor)
     parts = _Parts()
+    parts.declarations += generic
     body = _parse_parts(cursor, parts)
     if is_function and not has_result:
         words |= {WITHOUT_RESULT}
@@ -292,6 +294,23 @@ def _parse_unit(cursor: Cursor) -> Unit:
                 frozenset(cursor.calls))
     cursor.broken, cursor.calls = broken, calls
     return unit
+
+
+def _parse_generic(cursor: Cursor) -> list[Declaration]:
+    """VAR_GENERIC CONSTANT: what an instance tells between `<` and `>`."""
+    if cursor.token.key != "var_generic":
+        return []
+    opener = cursor.take()
+    cursor.accept("CONSTANT")
+    found = parse_declarations(cursor, opener, "END_VAR")
+    return [replace(one, type=GENERIC, initial=None) for one in found]
+
+
+def _parse_base(cursor: Cursor) -> Name:
+    """The name of a block or an interface, without the constants that it is given."""
+    name = _parse_dotted(cursor)
+    pass_constants(cursor)
+    return name
 
 
 def _parse_access(cursor: Cursor) -> frozenset[str]:
@@ -415,14 +434,18 @@ def _miss_end(cursor: Cursor, opener: Token) -> None:
 
 def _parse_section(cursor: Cursor) -> list[Declaration]:
     opener = cursor.take()
-    section = _SECTIONS.get(opener.key, "local")
+    section, is_read_only = _SECTIONS.get(opener.key, "local"), False
     while cursor.token.key in _QUALIFIERS and cursor.ahead().key not in (":", ","):
-        section = "constant" if cursor.take().key == "CONSTANT" and section == "local" else section
+        is_constant = cursor.take().key == "CONSTANT"
+        is_read_only = is_read_only or (is_constant and section == "in_out")
+        section = "constant" if is_constant and section == "local" else section
     is_const = opener.key == "const"
     found = parse_declarations(cursor, opener, "END_CONST" if is_const else "END_VAR",
                                "constant" if is_const else section)
     if opener.key == "VAR_INST":
         found = [replace(one, is_kept=True) for one in found]
+    if is_read_only:
+        found = [replace(one, is_read_only=True) for one in found]
     cursor.accept(";")
     return found
 

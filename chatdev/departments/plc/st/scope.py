@@ -133,6 +133,8 @@ class World:
     """The blocks that extend one which is not there: they may have more members."""
     bound_references: set[tuple[str, str]] = field(default_factory=set)
     """The in-outs of routines that are declared as references; a call may leave them out."""
+    read_only: set[tuple[str, str]] = field(default_factory=set)
+    """The in-outs of routines that are only read (VAR_IN_OUT CONSTANT)."""
     bases: dict[str, str] = field(default_factory=dict)
     """What a structure or function block extends."""
     broken: bool = False

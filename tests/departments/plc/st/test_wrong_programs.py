@@ -196,7 +196,7 @@ UNTRIED = {"gap-missing", "gap-body", "unverified", "no-such-entry", "too-deep",
            "no-unit", "graphical", "outside-project", "outside-folder", "missing-file",
            "abstract-instance", "abstract-member", "abstract-call", "final", "no-access", "no-instance",
            "other-result", "gap-unbound", "gap-begins", "gap-signs", "wide-enumeration", "gap-located",
-           "no-interface", "timer-kind", "gap-instruction", "gap-overlap", "sizes-apart"}  # tested apart
+           "no-interface", "timer-kind", "gap-instruction", "gap-overlap", "sizes-apart", "gap-try"}  # tested apart
 
 
 def said(source: str) -> str:
