@@ -33,6 +33,7 @@ from chatdev.departments.plc.st.functions import (
     UNSUPPORTED,
     base_of,
     describe_type,
+    find_scalar,
     is_opaque,
     keep_bits,
     range_of,
@@ -161,7 +162,7 @@ class Types:
         key = node.name.key
         found: tuple[Type, Value] | None = None
         if key in SCALARS:
-            scalar = self._measure_text(SCALARS[key], node, scope)
+            scalar = self._measure_text(find_scalar(key, scope.world.dialect.name), node, scope)
             found = scalar, initial_value(scalar)
         elif key in self._declared:
             found = self._find(key, node.name.span)

@@ -297,6 +297,19 @@ SCALARS = {one.name.lower(): one for one in (
     REAL, LREAL, TIME, LTIME, DATE, TOD, DT, LDATE, LTOD, LDT, STRING, WSTRING,
     Scalar("CHAR", "string", 0, high=1), Scalar("WCHAR", "string", 0, high=1))}
 SCALARS |= {"tod": TOD, "dt": DT, "ltod": LTOD, "ldt": LDT}
+_UNSIGNED_TIMES = {"time": Scalar("TIME", "time", 32, signed=False),
+                   "ltime": Scalar("LTIME", "time", 64, signed=False)}
+UNSIGNED_TIME = ("codesys", "twincat")
+"""The dialects whose durations have no sign: a TIME ends at T#49d17h2m47s295ms, an LTIME after 213503 days ("TIME",
+CODESYS Development System 3.5; "TIME", Beckhoff TC3 PLC). They are kept, and reckoned in, as DWORD and LWORD are."""
+
+
+def find_scalar(name: str, dialect: str) -> Scalar:
+    """An elementary type by its name in a dialect. Raises KeyError for none."""
+    key = name.lower()
+    return _UNSIGNED_TIMES[key] if dialect in UNSIGNED_TIME and key in _UNSIGNED_TIMES else SCALARS[key]
+
+
 UNSUPPORTED = frozenset((
     "variant", "any", "any_num", "any_int", "any_real", "any_bit", "any_string", "any_date", "any_elementary", "pvoid",
     "lstring", "s5time", "timer", "counter", "void", "xint", "uxint", "xword", "dtl", "bit", "__xint", "__uxint",
@@ -482,7 +495,7 @@ def _enum_to_integer(source: Scalar, target: Scalar) -> Fit:
 
 
 def _time_to_time(source: Scalar, target: Scalar) -> Fit:
-    return "fits" if (source, target) == (TIME, LTIME) else "no"
+    return "fits" if (source.name, target.name) == ("TIME", "LTIME") else "no"
 
 
 def _text_to_text(_source: Scalar, _target: Scalar) -> Fit:

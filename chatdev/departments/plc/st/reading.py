@@ -102,7 +102,8 @@ def standard_blocks(dialect: str = IEC.name) -> dict[str, Routine]:
     """The standard function blocks, as `standard.st` says them for a dialect, by lower-case names."""
     findings = Findings()
     source = Path(__file__).with_name("standard.st").read_text(encoding="utf-8")
-    return elaborate_source(parse_source(source, findings, (dialect,)), findings, {}, is_standard=True).routines
+    return elaborate_source(parse_source(source, findings, (dialect,)), findings, {}, is_standard=True,
+                            dialect=Dialect(dialect)).routines  # type: ignore[arg-type]  # one of its names
 
 
 @contextmanager

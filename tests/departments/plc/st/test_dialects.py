@@ -556,14 +556,6 @@ def test_an_enumeration_has_a_bound_for_its_numbers() -> None:
     assert [one.code for one in read_program(source, "P").diagnostics][:1] == ["wide-enumeration"]
 
 
-@pytest.mark.parametrize(("name", "expected"), [("iec", "bad-literal"), ("siemens", "bad-literal"),
-                                                ("codesys", "gap-long-time"), ("twincat", "gap-long-time")])
-def test_a_time_of_49_days_is_one_without_sign(name: str, expected: str) -> None:
-    reading = read_program("PROGRAM P\nVAR t1 : TIME; b : BOOL; END_VAR\nb := t1 < T#49d;\nEND_PROGRAM", "P",
-                           Dialect(name))  # type: ignore[arg-type]  # one of four
-    assert [one.code for one in reading.diagnostics] == [expected]
-
-
 def test_new_takes_a_type_and_a_count() -> None:
     body = "p := __NEW(POINTER TO INT, 3); y := 1;"
     assert {one.code for one in read(body, "p : POINTER TO INT;", dialect=Dialect("twincat")).diagnostics} == {
