@@ -359,7 +359,8 @@ class _Parts:
         self.members: list[Unit] = []
 
 
-def _parse_parts(cursor: Cursor, parts: _Parts) -> tuple[Step, ...]:
+def _parse_parts(cursor: Cursor, parts: _Parts, in_member: bool = False) -> tuple[Step, ...]:
+    """Declarations and statements up to the end of a unit; of a member also up to where another one begins."""
     body: list[Step] = []
     while True:
         key = cursor.token.key
@@ -369,6 +370,8 @@ def _parse_parts(cursor: Cursor, parts: _Parts) -> tuple[Step, ...]:
             (parts.externals if key == "VAR_EXTERNAL" else parts.declarations).extend(_parse_section(cursor))
             continue
         if begins_member(cursor):
+            if in_member:
+                return tuple(body)
             parts.members.extend(_parse_member(cursor))
             continue
         if pass_config(cursor):
@@ -393,10 +396,12 @@ def _parse_member(cursor: Cursor) -> list[Unit]:
         found = _parse_accessors(cursor, opener, name, result, words)
     else:
         parts = _Parts()
-        body = _parse_parts(cursor, parts)
+        body = _parse_parts(cursor, parts, in_member=True)
         end = f"END_{opener.key.upper().partition('_')[0]}"
         if not cursor.accept(end) and cursor.token.key in MEMBER_ENDS:
             raise cursor.stop("not-closed", expected=end, opener=opener.key.upper(), line=opener.line)
+        if cursor.previous.key != end:
+            _miss_end(cursor, opener, end)
         kind: UnitKind = {"method": "method", "action": "action", "property_get": "get"}.get(  # type: ignore[assignment]
             opener.key, "set")
         found = [Unit(kind, name, result, tuple(parts.declarations), tuple(parts.externals), body, cursor.broken,
@@ -415,20 +420,20 @@ def _parse_accessors(cursor: Cursor, opener: Token, name: Name, result: TypeNode
         accessor = cursor.take()
         own |= _parse_access(cursor)  # TwinCAT has them in the accessor's declaration
         parts = _Parts()
-        body = _parse_parts(cursor, parts)
+        body = _parse_parts(cursor, parts, in_member=True)
         if not cursor.accept(f"END_{accessor.key.upper()}") and body:
-            _miss_end(cursor, accessor)
+            _miss_end(cursor, accessor, f"END_{accessor.key.upper()}")
         cursor.accept(";")
         found.append(Unit(accessor.key, name, result, tuple(parts.declarations),  # type: ignore[arg-type]
                           tuple(parts.externals), body, cursor.broken, opener.span, words=words | own,
                           calls=frozenset(cursor.calls)))
     if not cursor.accept("END_PROPERTY") and any(one.body for one in found):
-        _miss_end(cursor, opener)
+        _miss_end(cursor, opener, "END_PROPERTY")
     return found or [Unit("get", name, result, (), (), (), cursor.broken, opener.span, words=words | {"abstract"})]
 
 
-def _miss_end(cursor: Cursor, opener: Token) -> None:
-    cursor.findings.report("not-closed", cursor.token.span, None, expected=f"END_{opener.key.upper()}",
+def _miss_end(cursor: Cursor, opener: Token, end: str) -> None:
+    cursor.findings.report("not-closed", cursor.token.span, None, expected=end,
                            found=cursor.describe(), opener=opener.key.upper(), line=opener.line)
 
 
