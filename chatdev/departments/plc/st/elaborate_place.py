@@ -33,8 +33,7 @@ from chatdev.departments.plc.st.functions import (
     is_opaque,
 )
 from chatdev.departments.plc.st.scope import BASE, NO_REFERENT, OPEN_DIALECTS, VIEWS, Scope, constant_of
-from chatdev.departments.plc.st.syntax import Address, Invocation, Literal, Member, Name, Node, Subscript, Target
-from chatdev.departments.plc.st.views import find_part
+from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
 
 Elaborate = Callable[[Node, Scope], Expression]
 
@@ -46,10 +45,9 @@ def elaborate_place(node: Node, scope: Scope, elaborate: Elaborate) -> Place | B
         return find_referent(node, scope, elaborate, "references") or _find_name(node, scope)
     if isinstance(node, Member):
         return _find_value(node, scope) or _find_own(node, scope) or _find_qualified(node, scope) \
-            or _find_viewed(node, node.key, scope) or _enter_member(_base(node.base, scope, elaborate), node, scope)
+            or _enter_member(_base(node.base, scope, elaborate), node, scope)
     if isinstance(node, Subscript):
-        return _find_viewed(node, node.indices[0], scope, elaborate) \
-            or _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
+        return _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
     if isinstance(node, Target):
         return _follow(node, scope, elaborate)
     if isinstance(node, Address):
@@ -261,35 +259,11 @@ def _find_other(node: Name, scope: Scope) -> Place | Constant | Unknown:
 
 
 def _lose_view(node: Name, variable: Variable, scope: Scope) -> Unknown:
-    """A view of another variable as a whole, or a part of it that is not known before the program runs."""
+    """A view of another variable of which it is not known how it lies upon it."""
     assert isinstance(variable.type, Scalar)
-    over, type_ = scope.world.views.get(variable.type.name, ("another variable", UNKNOWN_TYPE))
-    scope.report("gap-overlay", node.span, name=node.text, over=over)
+    over, why, type_ = scope.world.views.get(variable.type.name, ("another variable", "it is not there", UNKNOWN_TYPE))
+    scope.report("gap-overlay", node.span, name=node.text, over=over, why=why, open=scope.world.dialect.name == "iec")
     return Unknown(VIEWS, type_, node.span)
-
-
-def _find_viewed(node: Member | Subscript, step: str | Node, scope: Scope, elaborate: Elaborate | None = None
-                 ) -> Place | Bit | None:
-    """The part of a variable that a part of another view of it is; nothing where that is none, or not known."""
-    view = scope.find(node.base.key) if isinstance(node.base, Name) else None
-    if view is None or not isinstance(view.type, Scalar) or view.type.name not in scope.world.views or not _is_siemens(
-            scope):
-        return None
-    over, type_ = scope.world.views[view.type.name]
-    viewed = scope.find(over.lower())
-    way = str(step) if elaborate is None else _known_index(step, type_, node, scope, elaborate)
-    found = find_part(type_, way, viewed) if viewed is not None and way is not None else None
-    return replace(found, span=node.span) if found else None
-
-
-def _known_index(step: str | Node, type_: Type, node: Node, scope: Scope, elaborate: Elaborate) -> int | None:
-    """An index of an array that is a number; None for another one."""
-    index = elaborate(step, scope) if isinstance(step, Name | Literal) else None
-    if not isinstance(index, Constant) or not isinstance(index.value, int) or not isinstance(type_, Array):
-        return None
-    if not type_.low <= index.value <= type_.high:
-        raise scope.reject("index-range", node.span, index=index.value, low=type_.low, high=type_.high)
-    return index.value
 
 
 def _is_siemens(scope: Scope) -> bool:

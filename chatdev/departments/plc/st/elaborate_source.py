@@ -91,7 +91,7 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
     name = f"{chosen.name}@run" if is_used else chosen.name
     chosen = forget_shared(replace(chosen, variables=variables + globals_, name=name), world)
     program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms)
-    return run_clocks(share_memory(program, world.shared), world.standard)
+    return run_clocks(share_memory(program, world), world.standard)
 
 
 def _report_circles(calls: Mapping[str, Mapping[str, Span]], world: World) -> None:

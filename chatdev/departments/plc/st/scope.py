@@ -105,8 +105,11 @@ class World:
     """The variables of its block that each member (method, action) uses, also by way of others."""
     pointees: dict[str, Type] = field(default_factory=dict)
     """What a pointer or reference stands for, by the name of its type."""
-    views: dict[str, tuple[str, Type]] = field(default_factory=dict)
-    """What a view of another variable (AT) is one of, and its own type, by the name of the type that stands for it."""
+    views: dict[str, tuple[str, str, Type]] = field(default_factory=dict)
+    """Of views of other variables (AT) that are not followed: of which, why, and the type that is written, by the name
+    of the type that stands for it."""
+    viewed: dict[str, Mapping[str, Sequence[Window]]] = field(default_factory=dict)
+    """By routine, the variables that have other views, and those views."""
     shared: dict[str, Sequence[Window]] = field(default_factory=dict)
     """What lies in the memory of a global variable AT an address, by its name."""
     located: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -227,6 +230,8 @@ class Scope:
     """What its references and pointers stand for, where that is known."""
     bound: Set[str] = frozenset()
     """Its inputs that are references and stand for what a call gives them."""
+    viewed: dict[str, list[Window]] = field(default_factory=dict)
+    """The variables that have other views (AT), the views with them, by their names."""
     aliases: dict[str, Place] = field(default_factory=dict)
     """Other places that names stand for."""
 

@@ -6,7 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chatdev.departments.plc.st.bit_layout import Chunk, Layout, Leaf, Window, find_chunks, find_parts, is_exact
+from chatdev.departments.plc.st.bit_layout import (
+    Chunk,
+    Layout,
+    Leaf,
+    NoLayout,
+    Window,
+    carry,
+    check_overlap,
+    find_chunks,
+    find_parts,
+    is_exact,
+)
 from chatdev.departments.plc.st.core import (
     NOWHERE,
     Array,
@@ -30,9 +41,11 @@ from chatdev.departments.plc.st.core import (
     Statement,
     Type,
     Unknown,
+    Value,
     Variable,
 )
 from chatdev.departments.plc.st.functions import BOOL, DINT, SCALARS
+from chatdev.departments.plc.st.scope import Scope, World
 
 _BITS = {8: SCALARS["byte"], 16: SCALARS["word"], 32: SCALARS["dword"], 64: SCALARS["lword"]}
 OVERLAP = "variables in the same memory that a call is given"
@@ -49,10 +62,18 @@ class Sharing:
         self._types = {one.name: one.type for one in routine.variables}
         self._frozen: list[Variable] = []
 
-    def apply(self) -> Routine:
-        """The routine with all that is carried behind its writes."""
-        body = self._walk(self._routine.body)
+    def apply(self, views: Iterable[Sequence[Window]]) -> Routine:
+        """The routine with all that is carried behind its writes; the `views` of variables begin with what those
+        have."""
+        body = (*(one for windows in views for one in self._begin(windows)), *self._walk(self._routine.body))
         return replace(self._routine, body=body, variables=(*self._routine.variables, *self._frozen))
+
+    def _begin(self, windows: Sequence[Window]) -> Iterator[Statement]:
+        """A call may have written to an input; what the routine keeps is as it was."""
+        over = next(one for one in self._routine.variables if one.name == windows[0].root)
+        sources = windows[0].leaves(self._dialect)
+        for view in windows[1:] if over.section in ("input", "in_out") or is_exact(over.type) else ():
+            yield from carry_over(windows[0], sources, sources, view, self._dialect, NOWHERE)
 
     def _walk(self, statements: Iterable[Statement]) -> tuple[Statement, ...]:
         found: list[Statement] = []
@@ -261,23 +282,40 @@ def _is_open(place: Place) -> bool:
 # Programs.
 
 
-def share_memory(program: Program, shared: Mapping[str, Sequence[Window]]) -> Program:
-    """The program in which all that lies in one memory is the same. `shared` are the windows of global variables."""
-    dialect = program.dialect.name
-    routines = {name: _share(one, program, shared) for name, one in program.routines.items()}
+def add_view(name: str, view: tuple[Type, Value], over: Variable, scope: Scope) -> tuple[Type, Value]:
+    """The type and the beginning of another view of a variable, which is noted. Raises NoLayout."""
+    dialect = scope.world.dialect.name
+    window, viewed = Window(name, (), view[0]), Window(over.name, (), over.type)
+    if dialect == "iec":
+        raise NoLayout("the order of bytes, which the standard leaves open")
+    if Layout(dialect).size(view[0]) > Layout(dialect).size(over.type):
+        raise NoLayout("it is larger")
+    windows = scope.viewed.setdefault(over.name, [viewed])
+    check_overlap([*windows, window], dialect)
+    windows.append(window)
+    scope.viewed[name] = windows
+    return view[0], carry(over.initial, viewed, view[1], window, dialect)
+
+
+def share_memory(program: Program, world: World) -> Program:
+    """The program in which all that lies in one memory is the same."""
+    dialect, shared = program.dialect.name, world.shared
+    routines = {name: _share(one, program, world) for name, one in program.routines.items()}
     entry = routines[program.entry.name]
     begun = tuple(_begin_scan(program.entry, shared, dialect))
     entry = replace(entry, body=(*begun, *entry.body))
     return replace(program, entry=entry, routines={**routines, entry.name: entry})
 
 
-def _share(routine: Routine, program: Program, shared: Mapping[str, Sequence[Window]]) -> Routine:
+def _share(routine: Routine, program: Program, world: World) -> Routine:
     """A routine that has such variables."""
+    shared, viewed = world.shared, world.viewed.get(routine.name.partition("@")[0], {})
     globals_ = {one.name: one.span for one in program.globals}
     known = {one.name for one in routine.variables if globals_.get(one.name) == one.span} & shared.keys()
-    if not known and not any(has_union(one.type) for one in routine.variables):
+    if not known and not viewed and not any(has_union(one.type) for one in routine.variables):
         return routine
-    return Sharing(routine, {name: shared[name] for name in known}, program.dialect.name).apply()
+    views = {id(one): one for one in viewed.values()}.values()
+    return Sharing(routine, {**{name: shared[name] for name in known}, **viewed}, program.dialect.name).apply(views)
 
 
 def has_union(type_: Type) -> bool:

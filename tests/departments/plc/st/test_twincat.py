@@ -94,3 +94,12 @@ def test_a_text_in_double_quotes_is_no_name() -> None:
 def test_a_bit_string_may_have_limits() -> None:
     assert value("w := 3; y := BYTE_TO_DINT(w);", "w : BYTE(0..7);", "") == 3
     assert [one.code for one in read("", "w : BYTE(0..7);", dialect=IEC).diagnostics] == ["no-subrange"]
+
+
+def test_a_method_without_its_end_is_one_error() -> None:
+    source = ("FUNCTION_BLOCK A\nVAR x : INT; END_VAR\nMETHOD One : INT\nOne := 1;\nMETHOD Two : INT\nTwo := 2;\n"
+              "END_METHOD\nx := 1;\nEND_FUNCTION_BLOCK\nPROGRAM P\nVAR a : A; y : INT; END_VAR\n"
+              "y := a.One() + a.Two();\nEND_PROGRAM\n")
+    found = read_program(source, "P", TWINCAT).diagnostics
+    assert [(str(one.span), one.code) for one in found] == [("5:1", "not-closed")]
+    assert read_program(source.replace("1;\nMETHOD", "1;\nEND_METHOD\nMETHOD"), "P", TWINCAT).program
