@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from chatdev.departments.plc.st.bit_layout import (
     Chunk,
@@ -49,6 +50,8 @@ from chatdev.departments.plc.st.scope import Scope, World
 
 _BITS = {8: SCALARS["byte"], 16: SCALARS["word"], 32: SCALARS["dword"], 64: SCALARS["lword"]}
 OVERLAP = "variables in the same memory that a call is given"
+MOST_UNIONS = 200
+"""So many UNIONs of one variable are followed from scan to scan; of more a proof by induction knows less."""
 _NAN, _NO_BOOL = "the bits of a NaN", "a BOOL whose byte is neither 0 nor 1"
 
 
@@ -332,7 +335,9 @@ def _begin_scan(entry: Routine, shared: Mapping[str, Sequence[Window]], dialect:
         yield from _follow_first(_by_size(memory, dialect), dialect, entry)
     for variable in entry.variables:
         if variable.section in ("input", "output", "local", "in_out") and variable.name not in shared:
-            for union, type_ in find_unions(Place(variable.name, (), variable.type, variable.span)):
+            unions = list(islice(find_unions(Place(variable.name, (), variable.type, variable.span)),
+                                 None if variable.section == "input" else MOST_UNIONS + 1))
+            for union, type_ in unions if variable.section == "input" or len(unions) <= MOST_UNIONS else ():
                 windows = find_parts(type_, union.root, union.steps)
                 yield from _follow_first(_by_size(windows, dialect), dialect, entry)
 
