@@ -372,9 +372,13 @@ class CExpressions:
                  for operand, variable in zip(call.operands, inputs, strict=True)]
         return self._lines.keep(self._data.type(call.type), f"{self._data.routine(call.routine)}({', '.join(codes)})")
 
+    def _unknown(self, unknown: core.Unknown) -> str:
+        """Something: no run that is compared comes to it."""
+        return f"({self._data.type(unknown.type)})0"
+
     _WRITERS: Mapping[type, Callable[..., str]] = {
         core.Constant: _constant, core.Place: place, core.Bit: _bit, core.Operation: _operation,
-        core.Convert: _convert, core.Call: _call, core.Apply: _apply}
+        core.Convert: _convert, core.Call: _call, core.Apply: _apply, core.Unknown: _unknown}
 
 
 def wide_type(type_: core.Scalar) -> str:
@@ -448,10 +452,21 @@ def _real(function: str) -> Text:
     return lambda _type, names: f"{function}({names[0]})"
 
 
+def _bits_of(type_: Scalar, names: Sequence[str]) -> str:
+    real = "float" if type_.bits == 32 else "double"
+    return f"((union {{ {real} real; uint{type_.bits}_t bits; }}){{ .real = {names[0]} }}).bits"
+
+
+def _of_bits(type_: Scalar, names: Sequence[str]) -> str:
+    real = "float" if type_.bits == 32 else "double"
+    return f"((union {{ {real} real; uint{type_.bits}_t bits; }}){{ .bits = {names[0]} }}).real"
+
+
 FUNCTION_TEXTS: Mapping[str, Text] = {
     "ABS": _absolute, "MIN": _extreme("<"), "MAX": _extreme(">"), "LIMIT": _limit, "SEL": _select, "MUX": _multiplex,
     "MOVE": _move, "MOD": _remainder, "SHL": _shift("<<"), "SHR": _shift(">>"), "ROL": _rotate(""), "ROR": _rotate("-"),
     "TRUNC": _whole("trunc"), "ROUND": _whole("rint"), "FLOOR": _whole("floor"), "CEIL": _whole("ceil"),
+    "@BITS_OF": _bits_of, "@OF_BITS": _of_bits,
     "SQRT": _real("sqrt"), "EXP": _real("exp"), "LN": _real("log"), "LOG": _real("log10"), "SIN": _real("sin"),
     "COS": _real("cos"), "TAN": _real("tan"), "ASIN": _real("asin"), "ACOS": _real("acos"), "ATAN": _real("atan"),
 }

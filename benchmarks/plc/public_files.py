@@ -60,7 +60,7 @@ REPOSITORIES = (
     Repository("TcOpenGroup/TcOpen", "0d4d935a96450a3c2a025133d2417154b441339f", "looked at", ("projects",), "twincat"),
     Repository("fisothemes/FisoThemes-Controller-Toolbox-Library-for-TwinCAT",
                "1ff02710f784887dcf1db1d203d9abb06030a05c", "looked at", ("projects",), "twincat"),
-    Repository("trofimich/TwinCAT.OpenFramework", "62cb3d27e8a539943719fc385c119ec0c5b9816e", "unseen",
+    Repository("trofimich/TwinCAT.OpenFramework", "62cb3d27e8a539943719fc385c119ec0c5b9816e", "looked at",
                ("projects",), "twincat"),
     Repository("klauer/blark", "1922eed94885f41fcc2974981e1041196f7f99f6", "unseen", ("singly",), "twincat",
                (".st", ".TcPOU", ".TcDUT", ".TcGVL")),

@@ -406,6 +406,15 @@ def _root(type_: Scalar, values: Sequence[Term], _types: Sequence[Scalar]) -> Te
     return z3.fpSqrt(NEAREST, lift(values[0], type_))
 
 
+def _bits_of_real(type_: Scalar, values: Sequence[Term], types: Sequence[Scalar]) -> Term:
+    """Of a number; the bits of a NaN are asked for nowhere."""
+    return fold(z3.fpToIEEEBV(lift(values[0], types[0])), type_)
+
+
+def _real_of_bits(type_: Scalar, values: Sequence[Term], types: Sequence[Scalar]) -> Term:
+    return fold(z3.fpBVToFP(lift(values[0], types[0]), sort_of(type_)), type_)
+
+
 TEXTS = "strings"
 
 
@@ -428,6 +437,7 @@ STANDARD: dict[str, Meaning] = {
     "MOVE": _move, "MOD": _remainder, "SHL": _shift(to_left=True), "SHR": _shift(to_left=False),
     "ROL": _rotate(to_left=True), "ROR": _rotate(to_left=False), "TRUNC": _whole(z3.RTZ()), "ROUND": _whole(NEAREST),
     "FLOOR": _whole(z3.RTN()), "CEIL": _whole(z3.RTP()), "SQRT": _root,
+    "@BITS_OF": _bits_of_real, "@OF_BITS": _real_of_bits,
     **{name: _text(name) for name in ("LEN", "LEFT", "RIGHT", "MID", "CONCAT", "INSERT", "DELETE", "REPLACE", "FIND",
                                       "@TO_TEXT", "@FROM_TEXT")},
     **{name: _name_only(name) for name in ("EXP", "LN", "LOG", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN")},

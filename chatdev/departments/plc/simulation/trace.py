@@ -27,6 +27,8 @@ from chatdev.departments.plc.st.restarts import RESTART
 
 _PATH = re.compile(r"\w{1,200}(?:\.\w{1,200}|\[[-\d, ]{1,100}\]){0,20}")
 _STEP = re.compile(r"\.(\w+)|\[([^\]]*)\]")
+_OWN_NAME = re.compile(r"^%|\.")
+"""Of a variable that a routine has AT an address, or of an address in a statement."""
 _MOST_NAMES = 30
 
 
@@ -61,6 +63,8 @@ class Columns:
     def __init__(self, program: core.Program) -> None:
         self._name = program.entry.written or program.entry.name
         self._variables = {variable.name: variable for variable in all_variables(program, program.entry)}
+        self._located = {name: one for one in self._variables.values() if _OWN_NAME.search(one.name)
+                         for name in (one.name, one.written.lower())}
         self._fields = FieldTypes(program)
 
     def find(self, name: str) -> Column:
@@ -70,20 +74,29 @@ class Columns:
             before = self._variables[text.lower()]
             assert isinstance(before.type, core.Scalar)
             return Column(before.written, before.name, (), before.type, True)
-        variable = self._variables.get(re.split(r"[.\[]", text.lower(), maxsplit=1)[0])
-        if variable is None or not _PATH.fullmatch(text):
+        name, variable = self._find_variable(text.lower())
+        if variable is None or not _PATH.fullmatch(f"x{text[len(name):]}"):
             shown = (one for one in self._variables.values() if not one.is_hidden)
             known = [one.written or one.name for one in islice(shown, _MOST_NAMES)]
             raise WrongValue(f"there is no variable {text!r}; {self._name} has {', '.join(known)}")
-        steps, type_ = self._follow_all(variable.type, text)
+        steps, type_ = self._follow_all(variable.type, text[len(name):], text)
         if not isinstance(type_, core.Scalar):
             raise WrongValue(f"{text!r} has parts; name one of them, as in {text}{_example(type_)}")
         return Column(text, variable.name, tuple(steps), type_, variable.section in ("input", "in_out"))
 
-    def _follow_all(self, type_: core.Type, text: str) -> tuple[list[str | int], core.Type]:
+    def _find_variable(self, text: str) -> tuple[str, core.Variable | None]:
+        """The variable with which the name of a column begins, and its name there; one AT an address may have dots in
+        its name."""
+        name = re.split(r"[.\[]", text, maxsplit=1)[0]
+        for located, variable in self._located.items():
+            if text.startswith(located) and text[len(located):][:1] in ("", ".", "["):
+                return located, variable
+        return name, self._variables.get(name)
+
+    def _follow_all(self, type_: core.Type, way: str, text: str) -> tuple[list[str | int], core.Type]:
         """The way into a variable that a column's name says, and the type at its end."""
         steps: list[str | int] = []
-        for part, indices in _STEP.findall(text.lower()):
+        for part, indices in _STEP.findall(way.lower()):
             for step in [part] if part else indices.split(","):
                 key, type_ = self._follow(type_, step.strip(), text)
                 steps.append(key)

@@ -17,10 +17,10 @@ from typing import Any, Literal, TypeAlias
 
 _NAME = re.compile(r"[^\W\d]\w{0,127}")
 Kind = Literal["bool", "int", "bits", "real", "time", "enum", "string", "opaque"]
-"""`bits` are BYTE to LWORD: unsigned, without order to speak of. `time` counts a unit: TIME is signed, 32 bits, in
-milliseconds, LTIME signed, 64 bits, in nanoseconds; DATE and DATE_AND_TIME are seconds since 1970, TIME_OF_DAY
-milliseconds since midnight (32 bits without sign), and their L… forms nanoseconds (64 bits). `opaque` is what is not
-known: a pointer, a type that is not there; `names` then say why."""
+"""`bits` are BYTE to LWORD: unsigned, without order to speak of. `time` counts a unit: TIME 32 bits, in
+milliseconds, LTIME 64 bits, in nanoseconds, both signed but in CODESYS and TwinCAT; DATE and DATE_AND_TIME are seconds
+since 1970, TIME_OF_DAY milliseconds since midnight (32 bits without sign), and their L… forms nanoseconds (64 bits).
+`opaque` is what is not known: a pointer, a type that is not there; `names` then say why."""
 Section = Literal["input", "output", "in_out", "local", "temp", "constant", "result"]
 """`local` keeps its value from one call of a function block to the next; `temp` and all variables of a function begin
 anew with each call. `result` is the variable named as its function."""
@@ -71,24 +71,27 @@ class Array:
 @dataclass(frozen=True, slots=True)
 class Field:
     """A part of a record, with the value that it begins with; `section` is that of a function block's variable,
-    `written` its name as its author wrote it."""
+    `written` its name as its author wrote it, and a BOOL that `is_bit` takes one bit of memory (BIT)."""
 
     name: str
     type: Type
     initial: Value
     section: Section = "local"
     written: str = field(default="", compare=False)
+    is_bit: bool = False
     is_retained: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """A structure, or the data of a function block, of which `block` names the routine (else empty): all its variables
-    but `temp` and `in_out` ones. Names are lower case in all of the core."""
+    but `temp` and `in_out` ones. Names are lower case in all of the core. The parts of a UNION lie in one place: each
+    has a value of its own here, and what is written to one is carried to the others (`shared_memory.py`)."""
 
     name: str
     fields: tuple[Field, ...]
     block: str = ""
+    is_union: bool = False
 
 
 Type: TypeAlias = "Scalar | Array | Record"

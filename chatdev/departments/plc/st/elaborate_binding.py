@@ -8,6 +8,7 @@ from chatdev.departments.plc.st.coerce import coerce
 from chatdev.departments.plc.st.core import (
     Assign,
     Bit,
+    Constant,
     Expression,
     Forget,
     Operation,
@@ -20,6 +21,7 @@ from chatdev.departments.plc.st.core import (
     Variable,
 )
 from chatdev.departments.plc.st.elaborate_place import (
+    elaborate_place,
     elaborate_target,
     why_unknown,
 )
@@ -33,6 +35,8 @@ from chatdev.departments.plc.st.scope import (
 from chatdev.departments.plc.st.syntax import (
     Argument,
     Invocation,
+    Literal,
+    Member,
     Name,
     Node,
 )
@@ -74,12 +78,19 @@ def bind_in_out(variable: Variable, argument: Argument | None, node: Invocation,
     if argument is None:
         raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
                            type=describe_type(variable.type))
-    target = elaborate_target(argument.value, scope, elaborate)
+    is_read = (signature.name.partition("@")[0], variable.name) in scope.world.read_only
+    if is_read and (copied := _copy_constant(variable, argument, scope, elaborate)) is not None:
+        return copied
+    target = (elaborate_place if is_read else elaborate_target)(argument.value, scope, elaborate)
+    if is_read and _is_text(variable.type) and _is_text(target.type) and target.type != variable.type:
+        target = Unknown("strings", variable.type, argument.span)
     is_heir = isinstance(target, Place) and scope.world.is_heir(target.type, variable.type)
     if is_heir and _is_block(target.type):
         scope.report("gap-dispatch", argument.span)
         target = Unknown("dynamic dispatch", variable.type, argument.span)
-    if isinstance(target, Unknown) or (is_opaque(variable.type) != is_opaque(target.type)):
+    assert not isinstance(target, Constant)
+    if isinstance(target, Unknown) or is_opaque(variable.type) != is_opaque(target.type) or (
+            is_opaque(target.type) and target.type != variable.type):
         return _bind_unknown(variable, target, argument, scope, behind)
     if not isinstance(target, Place):
         raise scope.reject("bit-bound", argument.span, name=variable.written)
@@ -87,6 +98,30 @@ def bind_in_out(variable: Variable, argument: Argument | None, node: Invocation,
         raise scope.reject("output-type", argument.span, name=variable.written, callee=signature.written,
                            found=describe_type(variable.type), wanted=describe_type(target.type))
     return target
+
+
+def _copy_constant(variable: Variable, argument: Argument, scope: Scope, elaborate: Elaborate) -> Place | None:
+    """A place of its own for a constant that an in-out which is only read stands for; None for a variable."""
+    node = argument.value
+    if not isinstance(node, Literal | Name | Member) or (
+            not isinstance(node, Literal) and node.key in scope.world.properties):
+        return None
+    value = elaborate(node, scope)
+    root = scope.find(value.root) if isinstance(value, Place) else None
+    if not isinstance(value, Constant) and (root is None or root.section != "constant"):
+        return None
+    written = root.initial if root is not None else value.value  # type: ignore[union-attr]  # a Constant then
+    value = coerce(value, variable.type, scope, f"a value for '{variable.written}'")
+    if _is_text(variable.type) and len(written) > (variable.type.high or 0):  # type: ignore[union-attr]  # a Scalar then
+        value = Unknown("strings", variable.type, argument.span)
+    place = scope.add_temporary(variable.written, variable.type, variable.initial)
+    if not is_opaque(place.type):
+        scope.before.append(Assign(place, value, argument.span))
+    return place
+
+
+def _is_text(type_: Type) -> bool:
+    return isinstance(type_, Scalar) and type_.kind == "string"
 
 
 def _is_block(type_: Type) -> bool:

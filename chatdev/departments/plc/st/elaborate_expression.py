@@ -30,18 +30,18 @@ from chatdev.departments.plc.st.functions import (
     LOOSE_INT,
     LOOSE_REAL,
     LREAL,
-    LTIME,
     NANOSECONDS,
     REAL,
     SCALARS,
     STRING,
-    TIME,
     UNKNOWN_TYPE,
     WSTRING,
     base_of,
     describe_type,
+    find_scalar,
     is_loose,
     is_opaque,
+    range_of,
     unite,
 )
 from chatdev.departments.plc.st.scope import MOST_DEPTH, OPEN_DIALECTS, Reject, Scope, UnknownValue
@@ -103,6 +103,8 @@ def elaborate_constant(node: Node, scope: Scope, what: str) -> Constant:
     expression = elaborate(node, scope)
     if isinstance(expression, Unknown):
         raise UnknownValue(expression.why)
+    if is_opaque(expression.type):
+        raise UnknownValue(why_unknown(expression.type))
     if not isinstance(expression, Constant):
         raise scope.reject("not-constant", node.span, what=what)
     return expression
@@ -143,13 +145,13 @@ def _operate_unknown(sign: str, operands: Sequence[Expression], node: Node, scop
 def _elaborate_literal(node: Literal, scope: Scope) -> Expression:
     if not node.type:
         return Constant(node.value, LOOSE_REAL if isinstance(node.value, float) else LOOSE_INT, node.span)
-    type_ = SCALARS.get(node.type.lower())
+    type_ = find_scalar(node.type, scope.world.dialect.name) if node.type.lower() in SCALARS else None
     if type_ is None and node.type == "DTL":
         scope.report("gap-type", node.span, name=node.type)
         return Unknown("the type DTL", opaque_type("DTL", "the type DTL"), node.span)
     if type_ is None:
         raise scope.reject("unknown-type", node.span, name=node.type, near="", unsupported=False)
-    if type_ in (TIME, LTIME) and node.value >= 1 << type_.bits - 1:
+    if type_.name in _DURATIONS and not range_of(type_)[0] <= node.value <= range_of(type_)[1]:
         return _elaborate_long_time(type_, node, scope)
     if isinstance(node.value, bool) or type_.kind in ("time", "string"):
         return coerce(Constant(node.value, _BASES.get(type_.name, type_), node.span), type_, scope, "a literal")
@@ -158,13 +160,12 @@ def _elaborate_literal(node: Literal, scope: Scope) -> Expression:
 
 
 def _elaborate_long_time(type_: Scalar, node: Literal, scope: Scope) -> Expression:
-    """A duration that only one without sign holds: CODESYS and TwinCAT have a TIME of 49 days."""
-    if type_ == TIME and scope.world.dialect.name not in OPEN_DIALECTS:
-        raise scope.reject("bad-literal", node.span, found=f"T#{node.value}ms",
-                           why="a TIME ends at T#24d20h31m23s647ms")
-    most = "106751" if type_ == LTIME else "24"
-    scope.report("gap-long-time", node.span, type=type_.name, most=most)
-    return Unknown(f"{'an' if type_ == LTIME else 'a'} {type_.name} of more than {most} days", type_, node.span)
+    """A duration that only one of another sign or width holds."""
+    if type_.name == "TIME" or not type_.signed:
+        why = "a TIME ends at T#24d20h31m23s647ms" if type_.signed else "durations have no sign in CODESYS and TwinCAT"
+        raise scope.reject("bad-literal", node.span, found=f"{type_.name}#{node.value}", why=why)
+    scope.report("gap-long-time", node.span)
+    return Unknown("an LTIME of more than 106751 days", type_, node.span)
 
 
 _BASES = {"CHAR": STRING, "WCHAR": WSTRING}
@@ -375,7 +376,7 @@ def _reckon_time(sign: str, left: Expression, right: Expression, node: Node, sco
         return _shift_moment(sign, left, right, node, scope)
     duration, number = (left, right) if _has_time(left) else (right, left)
     divides = sign == "/" and _has_time(left)
-    unit = duration.type if duration.type in (TIME, LTIME) and (sign == "*" or divides) else None
+    unit = duration.type if _is_duration(duration.type) and (sign == "*" or divides) else None
     count = _type_of_reckoning(number.type, unit) if isinstance(number.type, Scalar) and isinstance(unit, Scalar) \
         else None
     if count is None or not isinstance(unit, Scalar):
@@ -387,7 +388,11 @@ def _reckon_time(sign: str, left: Expression, right: Expression, node: Node, sco
 _TIMES = "TIME + TIME, TIME - TIME, TIME * number, TIME / number, a moment and a TIME, or the difference of two moments"
 
 
-_DURATIONS = (TIME, LTIME)
+_DURATIONS = ("TIME", "LTIME")
+
+
+def _is_duration(type_: Type) -> bool:
+    return isinstance(type_, Scalar) and type_.name in _DURATIONS
 
 
 def _shift_moment(sign: str, left: Expression, right: Expression, node: Node, scope: Scope) -> Expression:
@@ -395,18 +400,18 @@ def _shift_moment(sign: str, left: Expression, right: Expression, node: Node, sc
     one, other = left.type, right.type
     assert isinstance(one, Scalar)
     assert isinstance(other, Scalar)
-    if {one, other} == {TIME, LTIME}:
-        left, right = convert(left, LTIME), convert(right, LTIME)
-        one = other = LTIME
+    if {one.name, other.name} == {"TIME", "LTIME"}:
+        one = other = one if one.name == "LTIME" else other
+        left, right = convert(left, one), convert(right, one)
     if sign not in ("+", "-"):
         raise _reject_operands(sign, left, right, node, scope, _TIMES)
-    if one == other and one in _DURATIONS:
+    if one == other and one.name in _DURATIONS:
         return fold(sign, left, right, one) or Operation(sign, (left, right), one, node.span)
-    if sign == "+" and one in _DURATIONS:
+    if sign == "+" and one.name in _DURATIONS:
         left, right, one, other = right, left, other, one
     if one == other and sign == "-":
-        result = LTIME if one.bits == LTIME.bits else TIME
-    elif other in _DURATIONS and one not in (DATE, LDATE):
+        result = find_scalar("ltime" if one.bits == 64 else "time", scope.world.dialect.name)
+    elif other.name in _DURATIONS and one not in (DATE, LDATE):
         result = one
     else:
         raise _reject_operands(sign, left, right, node, scope, _TIMES)
@@ -439,7 +444,9 @@ def _type_of_reckoning(number: Scalar, unit: Scalar) -> Scalar | None:
         return LREAL
     if number.kind not in ("int", "bits"):
         return None
-    count = DINT if unit == TIME else LINT
+    if not unit.signed and unit.bits == 64:
+        return SCALARS["ulint"]
+    count = SCALARS["udint"] if not unit.signed else DINT if unit.bits == 32 else LINT
     return count if is_loose(number) else unite(count, number)
 
 

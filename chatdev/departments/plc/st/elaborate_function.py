@@ -34,16 +34,15 @@ from chatdev.departments.plc.st.functions import (
     LOOSE_INT,
     LOOSE_REAL,
     LREAL,
-    LTIME,
     OPERATORS,
     REAL,
     SCALARS,
     STRING,
-    TIME,
     TOD,
     UNKNOWN_TYPE,
     StandardFunction,
     describe_type,
+    find_scalar,
     is_loose,
     is_opaque,
 )
@@ -80,7 +79,7 @@ def call_standard(upper: str, node: Invocation, scope: Scope, elaborate: Elabora
     if (whole := _TRUNCATION.fullmatch(upper)) is not None:
         return convert(_call_standard("TRUNC", FUNCTIONS["TRUNC"], node, scope, elaborate), SCALARS[whole[1].lower()])
     if upper == "CYCLE_TIME" and scope.is_standard:
-        return Call(upper, (), TIME, node.span)
+        return Call(upper, (), find_scalar("time", scope.world.dialect.name), node.span)
     return _call_dialect(upper, node, scope, elaborate)
 
 
@@ -130,14 +129,15 @@ def _read_clock(upper: str, node: Invocation, scope: Scope) -> Expression:
     scope.world.globals.setdefault(UPTIME.name, UPTIME)
     scope.find(UPTIME.name)
     uptime = Place(UPTIME.name, (), UPTIME.type, node.span)
+    type_ = find_scalar(upper.removesuffix("_TCK"), scope.world.dialect.name)
     if upper == "TIME":
-        return Convert(uptime, TIME, node.span)
+        return Convert(uptime, type_, node.span)
     if upper == "TIME_TCK":
         bits = SCALARS["lword"]
         low = Operation("and", (Convert(uptime, bits, node.span), Constant(2**31 - 1, bits)), bits, node.span)
-        return Convert(low, TIME, node.span)
+        return Convert(low, type_, node.span)
     nanoseconds = Operation("*", (uptime, Constant(1_000_000, LINT)), LINT, node.span)
-    return Convert(nanoseconds, LTIME, node.span)
+    return Convert(nanoseconds, type_, node.span)
 
 
 def _square(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
@@ -356,11 +356,12 @@ def _convert(source: str | None, target: str, node: Invocation, scope: Scope, el
         raise scope.reject("argument-count", node.span, callee=f"{source or ''}_TO_{target}".lstrip("_"), wanted=1,
                            found=len(node.arguments))
     operand = elaborate(node.arguments[0].value, scope)
-    wanted = SCALARS[target.lower()]
+    dialect = scope.world.dialect.name
+    wanted = find_scalar(target, dialect)
     if is_opaque(operand.type):
         return coerce(operand, wanted, scope, "a conversion")
     if source and source.lower() in SCALARS and not _is_enum(operand):
-        operand = coerce(operand, SCALARS[source.lower()], scope, f"the input of {source}_TO_{target}")
+        operand = coerce(operand, find_scalar(source, dialect), scope, f"the input of {source}_TO_{target}")
     operand = settle(operand)
     type_ = operand.type
     if not isinstance(type_, Scalar):
@@ -386,7 +387,7 @@ def _convert_text(operand: Expression, source: Scalar, target: Scalar, node: Nod
 
 def _convert_moment(operand: Expression, source: Scalar, target: Scalar, node: Node, scope: Scope) -> Expression:
     """A date with its time of day as one of them, and the same moment in another unit; what has neither counts on."""
-    is_long = source.name.startswith("L") and source != LTIME
+    is_long = source.name.startswith("L") and source.name != "LTIME"
     if source not in (DT, LDT) or target.name.endswith("AND_TIME"):
         return rescale(operand, target)
     wide = SCALARS["ulint"] if is_long else LINT

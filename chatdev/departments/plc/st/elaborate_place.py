@@ -33,8 +33,7 @@ from chatdev.departments.plc.st.functions import (
     is_opaque,
 )
 from chatdev.departments.plc.st.scope import BASE, NO_REFERENT, OPEN_DIALECTS, VIEWS, Scope, constant_of
-from chatdev.departments.plc.st.syntax import Address, Invocation, Literal, Member, Name, Node, Subscript, Target
-from chatdev.departments.plc.st.views import find_part
+from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
 
 Elaborate = Callable[[Node, Scope], Expression]
 
@@ -46,10 +45,9 @@ def elaborate_place(node: Node, scope: Scope, elaborate: Elaborate) -> Place | B
         return find_referent(node, scope, elaborate, "references") or _find_name(node, scope)
     if isinstance(node, Member):
         return _find_value(node, scope) or _find_own(node, scope) or _find_qualified(node, scope) \
-            or _find_viewed(node, node.key, scope) or _enter_member(_base(node.base, scope, elaborate), node, scope)
+            or _enter_member(_base(node.base, scope, elaborate), node, scope)
     if isinstance(node, Subscript):
-        return _find_viewed(node, node.indices[0], scope, elaborate) \
-            or _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
+        return _enter_elements(_base(node.base, scope, elaborate), node, scope, elaborate)
     if isinstance(node, Target):
         return _follow(node, scope, elaborate)
     if isinstance(node, Address):
@@ -83,7 +81,8 @@ def elaborate_target(node: Node, scope: Scope, elaborate: Elaborate) -> Place | 
 
 def _check_variable(variable: Variable, place: Place, scope: Scope) -> None:
     """Constants are not written; inputs and the counter of an open FOR should not be."""
-    if variable.section == "constant":
+    is_read_only = (scope.routine.partition("@")[0], variable.name) in scope.world.read_only
+    if variable.section == "constant" or is_read_only:
         raise scope.reject("assign-constant", place.span, name=variable.written)
     if variable.section == "input" and not scope.is_standard:
         scope.report("assign-input", place.span, name=variable.written)
@@ -192,10 +191,15 @@ _ADDRESSED = {"X": "bool", "B": "byte", "W": "word", "D": "dword", "L": "lword"}
 _ADDRESSED_PARTS = "bwdl"
 
 
-def _find_address(node: Address, scope: Scope) -> Unknown:
-    scope.report("gap-address", node.span)
+def _find_address(node: Address, scope: Scope) -> Place | Unknown:
+    variable = scope.find(node.text.lower())
+    if variable is not None and not is_opaque(variable.type):
+        return Place(variable.name, (), variable.type, node.span)
     size = node.text[2:3].upper()
-    return Unknown("direct addresses", SCALARS[_ADDRESSED.get(size, "bool")], node.span)
+    if variable is None:
+        scope.report("gap-address", node.span)
+    why = why_unknown(variable.type) if variable else "direct addresses"
+    return Unknown(why, SCALARS[_ADDRESSED.get(size, "bool")], node.span)
 
 
 def elaborate_base(node: Node, scope: Scope, elaborate: Elaborate) -> Expression:
@@ -224,6 +228,8 @@ def why_unknown(type_: Type) -> str:
 def _find_name(node: Name, scope: Scope) -> Place | Constant | Unknown:
     if node.key in scope.aliases:
         return scope.aliases[node.key]
+    if node.is_quoted and scope.world.dialect.name in OPEN_DIALECTS:
+        return Constant(node.text, WSTRING, node.span)
     variable = scope.find(node.key)
     if node.is_quoted and node.key in scope.variables and node.key in scope.world.globals and _is_siemens(scope):
         raise scope.reject("global-hidden", node.span, name=node.text)  # TIA Portal means the global one
@@ -261,35 +267,11 @@ def _find_other(node: Name, scope: Scope) -> Place | Constant | Unknown:
 
 
 def _lose_view(node: Name, variable: Variable, scope: Scope) -> Unknown:
-    """A view of another variable as a whole, or a part of it that is not known before the program runs."""
+    """A view of another variable of which it is not known how it lies upon it."""
     assert isinstance(variable.type, Scalar)
-    over, type_ = scope.world.views.get(variable.type.name, ("another variable", UNKNOWN_TYPE))
-    scope.report("gap-overlay", node.span, name=node.text, over=over)
+    over, why, type_ = scope.world.views.get(variable.type.name, ("another variable", "it is not there", UNKNOWN_TYPE))
+    scope.report("gap-overlay", node.span, name=node.text, over=over, why=why, open=scope.world.dialect.name == "iec")
     return Unknown(VIEWS, type_, node.span)
-
-
-def _find_viewed(node: Member | Subscript, step: str | Node, scope: Scope, elaborate: Elaborate | None = None
-                 ) -> Place | Bit | None:
-    """The part of a variable that a part of another view of it is; nothing where that is none, or not known."""
-    view = scope.find(node.base.key) if isinstance(node.base, Name) else None
-    if view is None or not isinstance(view.type, Scalar) or view.type.name not in scope.world.views or not _is_siemens(
-            scope):
-        return None
-    over, type_ = scope.world.views[view.type.name]
-    viewed = scope.find(over.lower())
-    way = str(step) if elaborate is None else _known_index(step, type_, node, scope, elaborate)
-    found = find_part(type_, way, viewed) if viewed is not None and way is not None else None
-    return replace(found, span=node.span) if found else None
-
-
-def _known_index(step: str | Node, type_: Type, node: Node, scope: Scope, elaborate: Elaborate) -> int | None:
-    """An index of an array that is a number; None for another one."""
-    index = elaborate(step, scope) if isinstance(step, Name | Literal) else None
-    if not isinstance(index, Constant) or not isinstance(index.value, int) or not isinstance(type_, Array):
-        return None
-    if not type_.low <= index.value <= type_.high:
-        raise scope.reject("index-range", node.span, index=index.value, low=type_.low, high=type_.high)
-    return index.value
 
 
 def _is_siemens(scope: Scope) -> bool:
@@ -324,6 +306,8 @@ def _enter_member(base: Place | Unknown, node: Member, scope: Scope) -> Place | 
     if not isinstance(type_, Record):
         raise scope.reject("no-parts", node.span, type=describe_type(type_))
     part = scope.world.find_part(type_, node.key)
+    if part is None and (located := scope.world.located.get(type_.block, {}).get(node.key)):
+        return _find_name(Name(located, node.text, node.span), scope)  # type: ignore[return-value]  # no constant
     if part is None and type_.block in scope.world.partial:
         return Unknown(BASE, UNKNOWN_TYPE, node.span)
     return _enter_part(base, part, type_, node, scope)

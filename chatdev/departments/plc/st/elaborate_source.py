@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from chatdev.departments.plc.st.addresses import find_shared, locate
 from chatdev.departments.plc.st.construction import add_construction
 from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routine, Scalar, Span, Variable
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
@@ -15,6 +16,7 @@ from chatdev.departments.plc.st.located import forget_shared
 from chatdev.departments.plc.st.restarts import add_restarts
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import Reject, Scope, UnknownValue, World
+from chatdev.departments.plc.st.shared_memory import share_memory
 from chatdev.departments.plc.st.syntax import SourceFile, Task
 
 
@@ -24,12 +26,14 @@ def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[s
     world = World(findings, dialect, standard=standard, broken=source.broken)
     world.namespaces = _NAMESPACES | source.namespaces | {one.lower() for one in dialect.namespaces}
     world.entry = _likely_entry(source, entry)
+    source = locate(source, world)
     units = Units(world, add_construction(source, world.entry, findings), is_standard)
     types = Types(world, source.types, units.find_block, units.block_names(), units.interface_names(), units.open)
     units.types = types
     units.declare_globals([one for one in source.globals if one.section == "constant"])
     types.resolve_all()
     units.declare_globals([one for one in source.globals if one.section != "constant"])
+    find_shared(source.globals, world)
     units.declare_programs(world.entry)
     units.declare_all()
     units.read_all()
@@ -88,7 +92,7 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
     name = f"{chosen.name}@run" if is_used else chosen.name
     chosen = forget_shared(replace(chosen, variables=variables + globals_, name=name), world)
     program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms)
-    return add_restarts(run_clocks(program, world.standard))
+    return add_restarts(run_clocks(share_memory(program, world), world.standard))
 
 
 def _report_circles(calls: Mapping[str, Mapping[str, Span]], world: World) -> None:

@@ -445,13 +445,21 @@ def _leave(step: Leave, scope: Scope) -> list[Statement]:
 
 
 def find_jumps(steps: Sequence[Step]) -> Iterator[Foreign]:
-    """The jumps and labels among statements; what runs is not known where there is one."""
+    """The jumps and labels among statements, and each __TRY that is left by RETURN, EXIT or CONTINUE; what runs is not
+    known where there is one."""
     for step in steps:
-        if isinstance(step, Foreign) and (step.jumps_to or step.label):
+        if isinstance(step, Foreign) and (step.jumps_to or step.label or _is_left(step.body)):
             yield step
         for part in (*(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()),
                      getattr(step, "body", ())):
             yield from find_jumps(part)
+
+
+def _is_left(steps: Sequence[Step]) -> bool:
+    """Whether a RETURN, an EXIT or a CONTINUE is among statements."""
+    return any(isinstance(step, Leave) or any(map(_is_left, (
+        *(part for _, part in getattr(step, "arms", ())), getattr(step, "otherwise", ()), getattr(step, "body", ()))))
+        for step in steps)
 
 
 def check_jumps(jumps: Sequence[Foreign], scope: Scope) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 
+from chatdev.departments.plc.st.bit_layout import NoLayout, check_overlap, find_parts, share_parts
 from chatdev.departments.plc.st.coerce import coerce, settle
 from chatdev.departments.plc.st.core import (
     Array,
@@ -24,6 +25,7 @@ from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant
 from chatdev.departments.plc.st.elaborate_place import opaque_type, why_unknown
 from chatdev.departments.plc.st.functions import (
+    BOOL,
     DINT,
     INT,
     SCALARS,
@@ -31,6 +33,7 @@ from chatdev.departments.plc.st.functions import (
     UNSUPPORTED,
     base_of,
     describe_type,
+    find_scalar,
     is_opaque,
     keep_bits,
     range_of,
@@ -105,10 +108,7 @@ class Types:
             enumeration = self._resolve_values(node, scope, name)
             return enumeration, initial_value(enumeration)
         record = self._resolve_struct(node, scope, name)
-        if node.is_union:
-            scope.report("gap-union", node.span)
-            return opaque_type(record.name, "unions"), 0
-        return record, initial_value(record)
+        return _unite_parts(record, node, scope) if node.is_union else (record, initial_value(record))
 
     def resolve_followed(self, node: PointerTo, scope: Scope) -> Type:
         """The type of a reference or pointer of which it is known what it stands for."""
@@ -162,7 +162,7 @@ class Types:
         key = node.name.key
         found: tuple[Type, Value] | None = None
         if key in SCALARS:
-            scalar = self._measure_text(SCALARS[key], node, scope)
+            scalar = self._measure_text(find_scalar(key, scope.world.dialect.name), node, scope)
             found = scalar, initial_value(scalar)
         elif key in self._declared:
             found = self._find(key, node.name.span)
@@ -198,7 +198,8 @@ class Types:
         return Reject()
 
     def _limit(self, type_: Type, limits: tuple[Node, Node], scope: Scope) -> tuple[Type, Value]:
-        if not isinstance(type_, Scalar) or type_.kind != "int":
+        is_open = scope.world.dialect.name in OPEN_DIALECTS
+        if not isinstance(type_, Scalar) or (type_.kind != "int" and not (is_open and type_.kind == "bits")):
             raise scope.reject("no-subrange", limits[0].span, type=describe_type(type_))
         low, high = (_whole(limit, type_, scope, "the limit of a subrange") for limit in limits)
         if low > high:
@@ -256,15 +257,37 @@ class Types:
         for declaration in node.parts:
             if declaration.type is None:
                 raise Reject
-            found, initial = self.resolve(declaration.type, scope, declaration.names[0].text)
+            is_bit = _is_bit(declaration.type, scope)
+            found, initial = (BOOL, False) if is_bit else self.resolve(
+                declaration.type, scope, declaration.names[0].text)
             self._world.measure(found, declaration.names[0].text, declaration.names[0].span)
             if declaration.initial is not None:
                 found, initial = begin_with(declaration.initial, found, initial, scope)
             for part in declaration.names:
                 if part.key in fields:
                     raise scope.reject("declared-twice", part.span, name=part.text, what="part", line=0)
-                fields[part.key] = Field(part.key, found, initial, written=part.text)
+                fields[part.key] = Field(part.key, found, initial, written=part.text, is_bit=is_bit)
         return Record(name or "structure", tuple(fields.values()))
+
+
+def _is_bit(node: TypeNode, scope: Scope) -> bool:
+    """Whether it is a BOOL that takes one bit of a structure, as CODESYS and TwinCAT have it."""
+    return isinstance(node, TypeName) and node.name.key == "bit" and scope.world.dialect.name in OPEN_DIALECTS
+
+
+def _unite_parts(record: Record, node: StructOf, scope: Scope) -> tuple[Type, Value]:
+    """A UNION of these parts; nothing is known of one whose parts do not lie in one place for sure."""
+    union, dialect = replace(record, is_union=True), scope.world.dialect.name
+    try:
+        check_overlap(find_parts(union), dialect)
+        value = {part.name: part.initial for part in union.fields}
+        for part in union.fields:
+            if part.initial != initial_value(part.type):
+                value = share_parts(value, part.name, union, dialect)
+    except NoLayout as why:
+        scope.report("gap-union", node.span, why=why, open=dialect == "iec")
+        return opaque_type(record.name, "unions"), 0
+    return replace(union, fields=tuple(replace(part, initial=value[part.name]) for part in union.fields)), value
 
 
 def _whole(node: Node, type_: Scalar, scope: Scope, what: str) -> int:
@@ -404,7 +427,17 @@ def _fill_record(initials: Initials, type_: Record, default: Value, scope: Scope
     for name, inner in initials.names:
         part = _find_field(name, parts, type_, scope)
         values[part.name] = elaborate_initial(inner, part.type, values[part.name], scope)
+        if type_.is_union:
+            values = _share_initial(values, part.name, type_, scope)
     return values
+
+
+def _share_initial(value: Value, name: str, union: Record, scope: Scope) -> Value:
+    """A UNION of which one part begins with a value."""
+    try:
+        return share_parts(value, name, union, scope.world.dialect.name)
+    except NoLayout as why:
+        raise UnknownValue(str(why)) from why
 
 
 def _find_field(name: Name, parts: Mapping[str, Field], type_: Record, scope: Scope) -> Field:

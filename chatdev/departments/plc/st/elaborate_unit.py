@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal
 
+from chatdev.departments.plc.st.bit_layout import NoLayout
 from chatdev.departments.plc.st.core import (
     Array,
     Assign,
@@ -48,6 +49,7 @@ from chatdev.departments.plc.st.scope import (
     World,
     is_open,
 )
+from chatdev.departments.plc.st.shared_memory import add_view
 from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, TypeNode, Unit
 
 MOST_BLOCKS = 50
@@ -278,6 +280,8 @@ class Units:
             for variable in self._declare_variables(own, scope, lost, variables, "member"):
                 variables[variable.name] = variable
             self._bind_references(key, scope.bound, variables)
+            self._note_read_only(key, unit)
+            self._world.viewed[key] = scope.viewed
         found = tuple(variables.values())
         written = f"{self._units[context].name.text}.{unit.name.text}"
         self._world.signatures[key] = Signature(key, written, "member", found, result, make_record(written, key, found),
@@ -346,6 +350,8 @@ class Units:
             for variable in self._declare_variables(own_, scope, lost, variables, unit.kind):
                 variables[variable.name] = variable
             self._bind_references(key, scope.bound, variables)
+            self._note_read_only(key, unit)
+            self._world.viewed[key] = scope.viewed
             self._declare_kept(unit, scope, lost, variables)
         finally:
             self.open.pop()
@@ -376,6 +382,10 @@ class Units:
         heirs = self._heirs.get(unit.name.key, ())
         others = (*unit.members, *heirs, *(member for one in heirs for member in one.members))
         return bound - find_names(others, of_members=False) - self._entered
+
+    def _note_read_only(self, key: str, unit: Unit) -> None:
+        self._world.read_only |= {(key, name.key) for one in unit.declarations if one.is_read_only
+                                  for name in one.names}
 
     def _bind_references(self, key: str, bound: Set[str], variables: dict[str, Variable]) -> None:
         """Let inputs be the in-outs that they are."""
@@ -469,12 +479,13 @@ class Units:
             names = [name for name in declaration.names if self._is_free(name, lost, scope)]
             try:
                 found, initial = self._find_type(declaration, declaration.type, scope, kind)
+                section = self._bind_open(found, declaration, kind)
                 if declaration.over is not None:
-                    found, initial = self._note_view(declaration, declaration.over, found, scope, declarations), 0
+                    section = "temp" if section == "temp" else "local"
+                    found, initial = self._note_view(declaration, declaration.over, (found, initial), scope, known)
             except Reject:
                 lost.update(name.key for name in names)
                 continue
-            section = self._bind_open(found, declaration, kind)
             yield from _make_variables(names, found, initial, section, declaration, known, scope)
 
     def _bind_open(self, found: Type, declaration: Declaration, kind: str) -> Section:
@@ -482,14 +493,19 @@ class Units:
         is_given = kind == "function" and declaration.section in ("input", "output") and is_open(found)
         return "in_out" if is_given and self._world.dialect.name == "siemens" else declaration.section
 
-    def _note_view(self, view: Declaration, over: Name, found: Type, scope: Scope,
-                   declarations: Sequence[Declaration]) -> Type:
-        """The type that stands for another view of a variable, which has to be declared beside it."""
-        if not any(name.key == over.key for one in declarations for name in one.names):
+    def _note_view(self, view: Declaration, over: Name, found: tuple[Type, Value], scope: Scope,
+                   known: Mapping[str, Variable]) -> tuple[Type, Value]:
+        """The type and the beginning of another view of a variable, which has to be declared before it; a type of which
+        nothing is known where it is not known how they lie upon each other."""
+        if over.key not in known:
             scope.reject_unknown(over.key, over.text, over.span)
-        name = f"{view.names[0].text} AT {over.text}, view {len(self._world.views) + 1}"
-        self._world.views[name] = over.text, found
-        return opaque_type(name, VIEWS)
+            return opaque_type(f"{view.names[0].text} AT {over.text}", VIEWS), 0
+        try:
+            return add_view(view.names[0].key, found, known[over.key], scope)
+        except NoLayout as why:
+            name = f"{view.names[0].text} AT {over.text}, view {len(self._world.views) + 1}"
+            self._world.views[name] = over.text, str(why), found[0]
+            return opaque_type(name, VIEWS), 0
 
     def _find_type(self, declaration: Declaration, node: TypeNode, scope: Scope, kind: str) -> tuple[Type, Value]:
         first = declaration.names[0]

@@ -194,6 +194,21 @@ def _from_text(type_: Scalar, values: Sequence[Value]) -> Value:
 _LEADING = (re.compile(r"[+-]?\d{1,30}"), re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?"))
 
 
+def bits_of_real(value: float, type_: Scalar) -> int:
+    """The bits of a REAL or LREAL (IEEE 754)."""
+    real, whole = _FORMATS[type_.bits]
+    return int(struct.unpack(whole, struct.pack(real, value))[0])
+
+
+def real_of_bits(number: int, type_: Scalar) -> float:
+    """The REAL or LREAL of these bits."""
+    real, whole = _FORMATS[type_.bits]
+    return float(struct.unpack(real, struct.pack(whole, number))[0])
+
+
+_FORMATS = {32: ("<f", "<I"), 64: ("<d", "<Q")}
+
+
 def _whole(rounded: Callable[[float], int]) -> Callable[[Scalar, Sequence[Value]], Value]:
     """A real as an integer's low bits; NaN and infinity are 0."""
     return lambda type_, values: keep_bits(rounded(values[0]) if math.isfinite(values[0]) else 0, type_)
@@ -246,6 +261,8 @@ FUNCTIONS: dict[str, StandardFunction] = {
     "FIND": StandardFunction((("IN1", ""), ("IN2", "")), _TEXT, _find, "INT"),
     "@TO_TEXT": StandardFunction((("IN", ""), ("NAME", "STRING")), _ALL, _to_text, "STRING"),
     "@FROM_TEXT": _one(_from_text, _TEXT),
+    "@BITS_OF": _one(lambda type_, values: bits_of_real(values[0], type_)),
+    "@OF_BITS": _one(lambda type_, values: real_of_bits(values[0], type_), ("bits",)),
     "MOD": StandardFunction((("IN1", ""), ("IN2", "")), ("int",), _remainder),
     "SHL": _shift(_shift_left), "SHR": _shift(_shift_right),
     "ROL": _shift(_rotate_left), "ROR": _shift(_rotate_right),
@@ -280,11 +297,24 @@ SCALARS = {one.name.lower(): one for one in (
     REAL, LREAL, TIME, LTIME, DATE, TOD, DT, LDATE, LTOD, LDT, STRING, WSTRING,
     Scalar("CHAR", "string", 0, high=1), Scalar("WCHAR", "string", 0, high=1))}
 SCALARS |= {"tod": TOD, "dt": DT, "ltod": LTOD, "ldt": LDT}
+_UNSIGNED_TIMES = {"time": Scalar("TIME", "time", 32, signed=False),
+                   "ltime": Scalar("LTIME", "time", 64, signed=False)}
+UNSIGNED_TIME = ("codesys", "twincat")
+"""The dialects whose durations have no sign: a TIME ends at T#49d17h2m47s295ms, an LTIME after 213503 days ("TIME",
+CODESYS Development System 3.5; "TIME", Beckhoff TC3 PLC). They are kept, and reckoned in, as DWORD and LWORD are."""
+
+
+def find_scalar(name: str, dialect: str) -> Scalar:
+    """An elementary type by its name in a dialect. Raises KeyError for none."""
+    key = name.lower()
+    return _UNSIGNED_TIMES[key] if dialect in UNSIGNED_TIME and key in _UNSIGNED_TIMES else SCALARS[key]
+
+
 UNSUPPORTED = frozenset((
     "variant", "any", "any_num", "any_int", "any_real", "any_bit", "any_string", "any_date", "any_elementary", "pvoid",
     "lstring", "s5time", "timer", "counter", "void", "xint", "uxint", "xword", "dtl", "bit", "__xint", "__uxint",
     "__xword", "__system.exception", "hresult", "itcunknown", "guid", "db_any", "remote", "error_struct",
-    "iec_timer", "iec_counter"))
+    "iec_timer", "iec_counter", "generic constants"))
 _INTEGERS = tuple(SCALARS[name] for name in ("usint", "sint", "uint", "int", "udint", "dint", "ulint", "lint"))
 """From the narrowest on."""
 GREATEST_REAL = {32: 3.4028234663852886e38, 64: 1.7976931348623157e308}
@@ -302,8 +332,8 @@ def is_loose(type_: Type) -> bool:
 
 def base_of(type_: Scalar) -> Scalar:
     """The type without a subrange's limits or a text's length; an enumeration stays."""
-    is_limited = (type_.low is not None and type_.kind == "int") or (type_.high is not None and type_.kind == "string")
-    return replace(type_, low=None, high=None) if is_limited else type_
+    limit = {"int": type_.low, "bits": type_.low, "string": type_.high}.get(type_.kind)
+    return replace(type_, low=None, high=None) if limit is not None else type_
 
 
 def number_type(type_: Scalar) -> Scalar:
@@ -465,7 +495,7 @@ def _enum_to_integer(source: Scalar, target: Scalar) -> Fit:
 
 
 def _time_to_time(source: Scalar, target: Scalar) -> Fit:
-    return "fits" if (source, target) == (TIME, LTIME) else "no"
+    return "fits" if (source.name, target.name) == ("TIME", "LTIME") else "no"
 
 
 def _text_to_text(_source: Scalar, _target: Scalar) -> Fit:

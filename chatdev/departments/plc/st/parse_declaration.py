@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatdev.departments.plc.st.core import Section
+from chatdev.departments.plc.st.core import NOWHERE, Section
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.parse_expression import parse_arguments, parse_expression, parse_literal, take_name
 from chatdev.departments.plc.st.syntax import (
@@ -100,7 +100,28 @@ def _parse_name(cursor: Cursor, name: Name) -> TypeNode:
         cursor.take()
         name = take_name(cursor)
     prefix = prefix if prefix != name.key else ""
+    if pass_constants(cursor):
+        if cursor.token.key == "(":
+            parse_arguments(cursor)
+        return GENERIC
     return _parse_limits(cursor, name) if cursor.token.key == "(" else TypeName(name, prefix=prefix)
+
+
+GENERIC = TypeName(Name("generic constants", "generic constants", NOWHERE))
+"""The type of a variable of which generic constants (`List<5>`) tell what it is."""
+
+
+def pass_constants(cursor: Cursor) -> bool:
+    """Whether generic constants stand here, `<5, N>`, which are passed over."""
+    if cursor.token.key != "<":
+        return False
+    opener = cursor.take()
+    depth = 1
+    while depth and cursor.token.key not in (";", ":=", "") and cursor.token.line == opener.line:
+        depth += {"<": 1, ">": -1}.get(cursor.take().key, 0)
+    if depth:
+        raise cursor.stop("expected", expected="'>'", after="generic constants")
+    return True
 
 
 def parse_initials(cursor: Cursor) -> Initials:

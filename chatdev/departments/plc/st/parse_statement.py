@@ -100,6 +100,8 @@ def _parse_statement(cursor: Cursor) -> Step | None:
         cursor.finish_statement("a jump")
         cursor.findings.report("gap-jump", token.span)
         return Foreign("a jump to a label", target.span, jumps_to=target.key)
+    if token.key == "__try" and cursor.ahead().key not in _BEHIND_PLACES:
+        return _parse_try(cursor)
     if token.kind == "address":
         return _parse_simple(cursor)
     if token.kind == "keyword" and cursor.ahead().key == ":=":
@@ -111,6 +113,23 @@ def _parse_statement(cursor: Cursor) -> Step | None:
     if token.kind != "name":
         raise cursor.stop("no-statement")
     return _parse_simple(cursor)
+
+
+_BEHIND_PLACES = frozenset((":=", "(", "[", ".", "^"))
+
+
+def _parse_try(cursor: Cursor) -> Step | None:
+    """`__TRY … __CATCH(code) … __FINALLY … __ENDTRY` of CODESYS and TwinCAT."""
+    opener = cursor.take()
+    with cursor.open(opener, "__catch", "__finally", "__endtry"):
+        body = parse_statements(cursor)
+        while cursor.token.key in ("__catch", "__finally"):
+            if cursor.take().key == "__catch" and cursor.accept("("):
+                parse_expression(cursor)
+                cursor.expect(")", "the variable of __CATCH")
+            body += parse_statements(cursor)
+    cursor.findings.report("gap-try", opener.span)
+    return _end_block(cursor, opener, "__endtry", Foreign("exceptions (__TRY)", opener.span, body=body))
 
 
 def _parse_simple(cursor: Cursor) -> Step:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from chatdev.departments.plc.st.core import Section
 from chatdev.departments.plc.st.diagnostics import Findings, Fix
-from chatdev.departments.plc.st.parse_declaration import parse_declarations, parse_type
+from chatdev.departments.plc.st.parse_declaration import GENERIC, parse_declarations, parse_type, pass_constants
 from chatdev.departments.plc.st.parse_expression import parse_place, take_name
 from chatdev.departments.plc.st.parse_statement import parse_statements
 from chatdev.departments.plc.st.syntax import (
@@ -272,11 +272,12 @@ def _parse_unit(cursor: Cursor) -> Unit:
     name = _parse_unit_name(cursor, opener)
     base: Name | None = None
     interfaces: list[Name] = []
+    generic = _parse_generic(cursor)
     while cursor.token.key in ("extends", "implements"):
         is_base = cursor.take().key == "extends" and opener.key != "interface"
-        interfaces.append(_parse_dotted(cursor))
+        interfaces.append(_parse_base(cursor))
         while cursor.accept(","):
-            interfaces.append(_parse_dotted(cursor))
+            interfaces.append(_parse_base(cursor))
         if is_base:
             base = interfaces.pop(0)
     is_function = opener.key == "FUNCTION"
@@ -284,6 +285,7 @@ def _parse_unit(cursor: Cursor) -> Unit:
     result = _parse_result(cursor) if has_result else None
     _skip_header(cursor)
     parts = _Parts()
+    parts.declarations += generic
     body = _parse_parts(cursor, parts)
     if is_function and not has_result:
         words |= {WITHOUT_RESULT}
@@ -293,6 +295,23 @@ def _parse_unit(cursor: Cursor) -> Unit:
                 frozenset(cursor.calls))
     cursor.broken, cursor.calls = broken, calls
     return unit
+
+
+def _parse_generic(cursor: Cursor) -> list[Declaration]:
+    """VAR_GENERIC CONSTANT: what an instance tells between `<` and `>`."""
+    if cursor.token.key != "var_generic":
+        return []
+    opener = cursor.take()
+    cursor.accept("CONSTANT")
+    found = parse_declarations(cursor, opener, "END_VAR")
+    return [replace(one, type=GENERIC, initial=None) for one in found]
+
+
+def _parse_base(cursor: Cursor) -> Name:
+    """The name of a block or an interface, without the constants that it is given."""
+    name = _parse_dotted(cursor)
+    pass_constants(cursor)
+    return name
 
 
 def _parse_access(cursor: Cursor) -> frozenset[str]:
@@ -341,7 +360,8 @@ class _Parts:
         self.members: list[Unit] = []
 
 
-def _parse_parts(cursor: Cursor, parts: _Parts) -> tuple[Step, ...]:
+def _parse_parts(cursor: Cursor, parts: _Parts, in_member: bool = False) -> tuple[Step, ...]:
+    """Declarations and statements up to the end of a unit; of a member also up to where another one begins."""
     body: list[Step] = []
     while True:
         key = cursor.token.key
@@ -351,6 +371,8 @@ def _parse_parts(cursor: Cursor, parts: _Parts) -> tuple[Step, ...]:
             (parts.externals if key == "VAR_EXTERNAL" else parts.declarations).extend(_parse_section(cursor))
             continue
         if begins_member(cursor):
+            if in_member:
+                return tuple(body)
             parts.members.extend(_parse_member(cursor))
             continue
         if pass_config(cursor):
@@ -375,10 +397,12 @@ def _parse_member(cursor: Cursor) -> list[Unit]:
         found = _parse_accessors(cursor, opener, name, result, words)
     else:
         parts = _Parts()
-        body = _parse_parts(cursor, parts)
+        body = _parse_parts(cursor, parts, in_member=True)
         end = f"END_{opener.key.upper().partition('_')[0]}"
         if not cursor.accept(end) and cursor.token.key in MEMBER_ENDS:
             raise cursor.stop("not-closed", expected=end, opener=opener.key.upper(), line=opener.line)
+        if cursor.previous.key != end:
+            _miss_end(cursor, opener, end)
         kind: UnitKind = {"method": "method", "action": "action", "property_get": "get"}.get(  # type: ignore[assignment]
             opener.key, "set")
         found = [Unit(kind, name, result, tuple(parts.declarations), tuple(parts.externals), body, cursor.broken,
@@ -397,20 +421,20 @@ def _parse_accessors(cursor: Cursor, opener: Token, name: Name, result: TypeNode
         accessor = cursor.take()
         own |= _parse_access(cursor)  # TwinCAT has them in the accessor's declaration
         parts = _Parts()
-        body = _parse_parts(cursor, parts)
+        body = _parse_parts(cursor, parts, in_member=True)
         if not cursor.accept(f"END_{accessor.key.upper()}") and body:
-            _miss_end(cursor, accessor)
+            _miss_end(cursor, accessor, f"END_{accessor.key.upper()}")
         cursor.accept(";")
         found.append(Unit(accessor.key, name, result, tuple(parts.declarations),  # type: ignore[arg-type]
                           tuple(parts.externals), body, cursor.broken, opener.span, words=words | own,
                           calls=frozenset(cursor.calls)))
     if not cursor.accept("END_PROPERTY") and any(one.body for one in found):
-        _miss_end(cursor, opener)
+        _miss_end(cursor, opener, "END_PROPERTY")
     return found or [Unit("get", name, result, (), (), (), cursor.broken, opener.span, words=words | {"abstract"})]
 
 
-def _miss_end(cursor: Cursor, opener: Token) -> None:
-    cursor.findings.report("not-closed", cursor.token.span, None, expected=f"END_{opener.key.upper()}",
+def _miss_end(cursor: Cursor, opener: Token, end: str) -> None:
+    cursor.findings.report("not-closed", cursor.token.span, None, expected=end,
                            found=cursor.describe(), opener=opener.key.upper(), line=opener.line)
 
 
@@ -420,6 +444,7 @@ def _parse_section(cursor: Cursor) -> list[Declaration]:
     words: set[str] = set()
     while cursor.token.key in _QUALIFIERS and cursor.ahead().key not in (":", ","):
         words.add(cursor.take().key)
+    is_read_only = "CONSTANT" in words and section == "in_out"
     section = "constant" if "CONSTANT" in words and section == "local" else section
     is_const = opener.key == "const"
     found = parse_declarations(cursor, opener, "END_CONST" if is_const else "END_VAR",
@@ -428,6 +453,8 @@ def _parse_section(cursor: Cursor) -> list[Declaration]:
         found = [replace(one, is_kept=True) for one in found]
     if words & _RETAINED:
         found = [replace(one, is_retained=True) for one in found]
+    if is_read_only:
+        found = [replace(one, is_read_only=True) for one in found]
     cursor.accept(";")
     return found
 

@@ -20,6 +20,7 @@ from chatdev.departments.plc.st.core import (
     Span,
     Type,
     Unknown,
+    Variable,
 )
 from chatdev.departments.plc.st.diagnostics import Diagnostic, FilePlace, Findings, TooManyErrors
 from chatdev.departments.plc.st.elaborate_expression import elaborate_as
@@ -101,7 +102,8 @@ def standard_blocks(dialect: str = IEC.name) -> dict[str, Routine]:
     """The standard function blocks, as `standard.st` says them for a dialect, by lower-case names."""
     findings = Findings()
     source = Path(__file__).with_name("standard.st").read_text(encoding="utf-8")
-    return elaborate_source(parse_source(source, findings, (dialect,)), findings, {}, is_standard=True).routines
+    return elaborate_source(parse_source(source, findings, (dialect,)), findings, {}, is_standard=True,
+                            dialect=Dialect(dialect)).routines  # type: ignore[arg-type]  # one of its names
 
 
 @contextmanager
@@ -149,11 +151,17 @@ def _read_condition(text: str, program: Program, findings: Findings) -> Expressi
     world = World(findings, program.dialect)
     for variable in variables.values():
         _note_values(variable.type, world)
-    scope = Scope(world, variables, sees_all=True)
+    scope = Scope(world, variables | _moved_names(program), sees_all=True)
     condition = elaborate_as(node, BOOL, scope, "a condition")
     if (unknown := _find_unknown(condition)) is not None:
         raise scope.reject("unverified", node.span, why=unknown.why)
     return condition
+
+
+def _moved_names(program: Program) -> dict[str, Variable]:
+    """The variables of the entry AT addresses, which are global ones with another name, by their own."""
+    owner = program.entry.name.partition("@")[0]
+    return {one.name.removeprefix(f"{owner}."): one for one in program.globals if one.name.startswith(f"{owner}.")}
 
 
 def _find_unknown(expression: Expression) -> Unknown | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chatdev.departments.plc.st.syntax import (
+    Address,
     Argument,
     Assignment,
     Declaration,
@@ -62,6 +63,12 @@ def _find_referent(key: str, declaration: Declaration, given: Sequence[_Given]) 
     if len(paths) != 1 or None in paths or bound[0] is None:
         return None
     return Referent(bound[0], declaration.initial is not None and len(bound) == len(nodes))
+
+
+def find_addresses(units: Iterable[Unit]) -> Iterator[Address]:
+    """The addresses of the controller's memory in the bodies of units and of their members."""
+    return (one for unit in units for part in (unit, *unit.members) for one in _walk(part.body)
+            if isinstance(one, Address))
 
 
 def find_bound(unit: Unit) -> set[str]:

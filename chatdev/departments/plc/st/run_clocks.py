@@ -46,7 +46,7 @@ def run_clocks(program: Program, standard: Mapping[str, Routine]) -> Program:
     places = [place for variable in kept for place in _timers(variable.name, (), variable.type, program)]
     if not places:
         return program
-    ticks = tuple(Assign(place, Apply(_CLOCK, (place,), _TIME)) for place in places)
+    ticks = tuple(Assign(place, Apply(_CLOCK, (place,), place.type)) for place in places)
     entry = replace(program.entry, body=(*ticks, *program.entry.body))
     return replace(program, entry=entry, routines={**program.routines, entry.name: entry, _CLOCK: standard[_CLOCK]})
 
@@ -71,6 +71,6 @@ def _timers(root: str, steps: tuple[str | Expression, ...], type_: Type, program
         is_standard = type_.block in program.routines and program.routines[type_.block].standard
         for part in type_.fields:
             if is_standard and part.name == _SINCE:
-                yield Place(root, (*steps, _SINCE), _TIME)
+                yield Place(root, (*steps, _SINCE), part.type)
             else:
                 yield from _timers(root, (*steps, part.name), part.type, program)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from chatdev.departments.plc.st.bit_layout import Window
 from chatdev.departments.plc.st.core import (
     IEC,
     NOWHERE,
@@ -104,8 +105,15 @@ class World:
     """The variables of its block that each member (method, action) uses, also by way of others."""
     pointees: dict[str, Type] = field(default_factory=dict)
     """What a pointer or reference stands for, by the name of its type."""
-    views: dict[str, tuple[str, Type]] = field(default_factory=dict)
-    """What a view of another variable (AT) is one of, and its own type, by the name of the type that stands for it."""
+    views: dict[str, tuple[str, str, Type]] = field(default_factory=dict)
+    """Of views of other variables (AT) that are not followed: of which, why, and the type that is written, by the name
+    of the type that stands for it."""
+    viewed: dict[str, Mapping[str, Sequence[Window]]] = field(default_factory=dict)
+    """By routine, the variables that have other views, and those views."""
+    shared: dict[str, Sequence[Window]] = field(default_factory=dict)
+    """What lies in the memory of a global variable AT an address, by its name."""
+    located: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The variables of routines AT addresses, which are global ones: their names there, by routine and name."""
     namespaces: frozenset[str] = frozenset()
     properties: set[str] = field(default_factory=set)
     """The names of all properties of blocks."""
@@ -128,6 +136,8 @@ class World:
     """The blocks that extend one which is not there: they may have more members."""
     bound_references: set[tuple[str, str]] = field(default_factory=set)
     """The in-outs of routines that are declared as references; a call may leave them out."""
+    read_only: set[tuple[str, str]] = field(default_factory=set)
+    """The in-outs of routines that are only read (VAR_IN_OUT CONSTANT)."""
     bases: dict[str, str] = field(default_factory=dict)
     """What a structure or function block extends."""
     broken: bool = False
@@ -222,6 +232,8 @@ class Scope:
     """What its references and pointers stand for, where that is known."""
     bound: Set[str] = frozenset()
     """Its inputs that are references and stand for what a call gives them."""
+    viewed: dict[str, list[Window]] = field(default_factory=dict)
+    """The variables that have other views (AT), the views with them, by their names."""
     aliases: dict[str, Place] = field(default_factory=dict)
     """Other places that names stand for."""
 
@@ -241,11 +253,12 @@ class Scope:
             return own
         if name in self.owned:
             return self.find_owned(name)
+        name = self.world.located.get(self.owner, {}).get(name, name)
         if name not in self.world.globals:
             return None
         variable = self.world.globals[name]
         if constant_of(variable, variable.span) is None:
-            self.used_globals.add(name)
+            self.used_globals |= {one.root for one in self.world.shared.get(name, ())} | {name}
         return variable
 
     def find_owned(self, name: str) -> Variable:

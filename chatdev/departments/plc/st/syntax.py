@@ -210,12 +210,14 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Something that is not run here: code of another language, a jump to a label, or a label."""
+    """Something that is not run here: code of another language, a jump to a label, a label, or statements within a
+    __TRY (`body`)."""
 
     what: str
     span: Span
     jumps_to: str = ""
     label: str = ""
+    body: tuple[Step, ...] = ()
 
 
 Step: TypeAlias = "Assignment | CallStatement | Alone | If | Case | For | While | Leave | Assertion | Foreign"
@@ -316,6 +318,8 @@ class Declaration:
     """Whether a restart of the controller leaves it its value (RETAIN, PERSISTENT)."""
     address: str = ""
     """Where it lies in the controller's memory (`%IX0.0`), if that is said."""
+    is_read_only: bool = False
+    """Whether it is an in-out that is only read (VAR_IN_OUT CONSTANT)."""
     over: Name | None = None
     """The variable that this one is another view of (`bits AT word : ARRAY[0..15] OF BOOL`)."""
 

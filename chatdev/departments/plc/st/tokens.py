@@ -29,7 +29,7 @@ _OTHER_WORDS = {"FUNCTIONBLOCK": "FUNCTION_BLOCK"}
 """Words that CODESYS 2.3 writes for others."""
 _PATTERN = re.compile(r"""(?:
     (?P<space>\s++)
-  | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]+" | \#"[^"\n]+")
+  | (?P<name>[^\W\d]\w*+(?!\#) | \#[^\W\d]\w*+ | "[^"\n]*" | \#"[^"\n]+")
   | (?P<assert>//\#ASSERT\b[^\n]*)
   | (?P<comment>//[^\n]* | (?<![\w"\]])\(/\*(?:[^/*]++ | /(?!\*) | \*(?!/))*+\*/\)
                 | \(\*(?:[^(*]++ | \((?!\*) | \*(?!\)))*+\*\) | /\*(?:[^/*]++ | /(?!\*) | \*(?!/))*+\*/)

@@ -45,7 +45,14 @@ def test_what_the_solver_cannot_express_is_named() -> None:
         STANDARD["SIN"](REAL, [0.5], [REAL])
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_the_bits_of_a_real_are_its_bits() -> None:
+    dword = SCALARS["dword"]
+    value, bits = lift(-1.5, REAL), lift(0xBFC00000, dword)
+    assert STANDARD["@BITS_OF"](dword, [value], [REAL]) == FUNCTIONS["@BITS_OF"].compute(REAL, (-1.5,))
+    assert STANDARD["@OF_BITS"](REAL, [bits], [dword]) == FUNCTIONS["@OF_BITS"].compute(REAL, (0xBFC00000,))
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"@BITS_OF", "@OF_BITS"}))
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_a_standard_function_means_the_same(name: str, data: st.DataObject) -> None:

@@ -73,7 +73,7 @@ def test_the_first_fault_of_a_statement_ends_the_scan(tmp_path: Path) -> None:
 
 def test_every_standard_function_is_said_in_c() -> None:
     of_numbers = {name for name in STANDARD if STANDARD[name].kinds != ("string",) and name[0] != "@"}
-    assert FUNCTION_TEXTS.keys() == of_numbers
+    assert FUNCTION_TEXTS.keys() == of_numbers | {"@BITS_OF", "@OF_BITS"}
     assert not [name for name in of_numbers if f"{name}(" not in FUNCTIONS]
 
 

@@ -116,8 +116,8 @@ def test_it_runs_and_the_proof_says_the_same(body: str, declared: str, expected:
 
 
 @pytest.mark.parametrize(("body", "declared", "gaps", "open_ones"), [
-    ("#b := 5; #n := BOOL_TO_INT(#v[#x]); #m := 1;", "b : Word; v AT b : Array[0..15] of Bool;", ["gap-overlay"], "n"),
-    ("#m := 1; #n := REAL_TO_INT(#v.r);", "b : DWord; v AT b : Struct r : Real; END_STRUCT;", ["gap-overlay"], "n"),
+    ("#m := 1; IF #v.s = 'a' THEN #n := 1; END_IF", "b : DWord; v AT b : Struct s : String[2]; END_STRUCT;",
+     ["gap-overlay"], "n"),
     ("#n := DWORD_TO_INT(PEEK(area := 16#84, dbNumber := 1, byteOffset := 0)); #m := 1;", "", ["gap-instruction"],
      "n"),
     ("#n := 3; #k := MOVE_BLK_VARIANT(SRC := #x, COUNT := 1, DEST => #n); #m := 1;", "k : Int;", ["gap-instruction"],
@@ -161,10 +161,24 @@ def test_the_tick_of_the_controller_counts_milliseconds_and_begins_anew() -> Non
     assert verdicts(text, "now >= T#0s", "now >= last", "n <= 1000 OR now < last") == ["PROVED", "VIOLATED", "PROVED"]
 
 
-def test_a_write_to_an_unknown_part_of_a_view_may_change_anything() -> None:
-    text = source("#m := 1; #w := 0; #bits[#x] := TRUE; #n := DWORD_TO_INT(#w);", VIEWS)
+def test_a_view_is_written_and_read_by_an_index_that_varies() -> None:
+    text = source("#w := 0; IF #x >= 0 THEN #bits[#x MOD 32] := TRUE; END_IF; #n := BOOL_TO_INT(#w.%X24);", VIEWS)
+    assert said(text) == []
+    assert verdicts(text, "n = 0 OR w.%B3 = 1", "n = 0", "NOT bits[0] OR n = 1") == ["PROVED", "VIOLATED", "PROVED"]
+
+
+def test_a_view_of_an_input_is_that_of_each_call() -> None:
+    block = ("FUNCTION_BLOCK G\nVAR_INPUT w : Word; b AT w : Array[0..1] of Byte; END_VAR\n"
+             "VAR_OUTPUT q : Byte; END_VAR\n#q := #b[0];\nEND_FUNCTION_BLOCK\n")
+    text = block + source("#g(w := INT_TO_WORD(#x)); #m := BYTE_TO_INT(#g.q);", "g : G;")
+    assert said(text) == []
+    assert verdicts(text, "x < 0 OR m = x / 256", "m = 0") == ["PROVED", "VIOLATED"]
+
+
+def test_a_view_that_is_larger_than_its_variable_is_a_gap() -> None:
+    text = source("#m := 1; #bits[1] := TRUE;", "w : Word; bits AT w : Array[0..31] of Bool;")
     assert said(text) == ["gap-overlay"]
-    assert verdicts(text, "n = 0", "m = 1") == ["UNKNOWN", "UNKNOWN"]
+    assert verdicts(text, "m = 1") == ["UNKNOWN"]
 
 
 def test_a_timer_of_any_kind_runs_as_the_block_of_its_kind() -> None:
