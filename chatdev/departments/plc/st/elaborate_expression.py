@@ -20,6 +20,7 @@ from chatdev.departments.plc.st.core import (
     initial_value,
 )
 from chatdev.departments.plc.st.elaborate_call import call_getter, elaborate_call
+from chatdev.departments.plc.st.elaborate_dispatch import compare_instances
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, opaque_type, why_unknown
 from chatdev.departments.plc.st.functions import (
     BOOL,
@@ -44,6 +45,7 @@ from chatdev.departments.plc.st.functions import (
     is_opaque,
     unite,
 )
+from chatdev.departments.plc.st.instances import is_lost, is_numbered
 from chatdev.departments.plc.st.scope import MOST_DEPTH, OPEN_DIALECTS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import Assigning, Binary, Invocation, Literal, Node, Unary
 
@@ -85,7 +87,7 @@ def _assign_within(node: Assigning, scope: Scope) -> Expression:
         raise scope.reject("unexpected", node.span, found="':='", what="an expression", key=":=")
     target = elaborate_target(node.target, scope, elaborate)
     value = elaborate(node.value, scope)
-    if isinstance(target, Unknown) or is_opaque(target.type):
+    if isinstance(target, Unknown) or is_lost(target.type):
         scope.before.append(Forget(target.why if isinstance(target, Unknown) else "pointers", node.span))
         return value
     value = coerce(value, target.type, scope, "the value that is assigned")
@@ -130,6 +132,9 @@ def operate(sign: str, operands: list[Expression], node: Node, scope: Scope) -> 
 def _operate_unknown(sign: str, operands: Sequence[Expression], node: Node, scope: Scope) -> Expression:
     """What an operator gives of a value that is not known: a BOOL, or what is not known in turn. A BOOL beside it is
     left to the proof, which takes the other one for any BOOL."""
+    if any(is_numbered(one.type) for one in operands) and (
+            compared := compare_instances(sign, operands, node, scope)) is not None:
+        return compared
     first = next(one for one in operands if is_opaque(one.type))
     why = first.why if isinstance(first, Unknown) else why_unknown(first.type)
     if sign in _COMPARISONS or sign in ("and_then", "or_else", "-->"):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from chatdev.departments.plc.st.call_order import names_of_others
 from chatdev.departments.plc.st.construction import add_construction
 from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routine, Scalar, Span, Variable
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
 from chatdev.departments.plc.st.elaborate_type import Types
-from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units, names_of_others
+from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units
+from chatdev.departments.plc.st.instances import begin_numbered, find_taken
 from chatdev.departments.plc.st.located import forget_shared
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import Reject, Scope, UnknownValue, World
@@ -31,6 +33,8 @@ def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[s
     units.declare_globals([one for one in source.globals if one.section != "constant"])
     units.declare_programs(world.entry)
     units.declare_all()
+    world.taken = find_taken(source.units, source.globals) if world.is_closed else frozenset()
+    units.number_instances()
     units.read_all()
     known = [unit.name.key for unit in source.units]
     _report_circles({key: units.calls[key] for key in (*known, *units.calls) if key in units.calls}, world)
@@ -81,8 +85,9 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
     chosen = _choose_entry(world, entry, needs_entry)
     if chosen is None:
         return None
-    globals_ = tuple(world.globals.values())
-    variables = tuple(one for one in chosen.variables if one.name not in world.globals or one.section != "in_out")
+    globals_ = tuple(begin_numbered(one, world.instances) for one in world.globals.values())
+    variables = tuple(begin_numbered(one, world.instances) for one in chosen.variables
+                      if one.name not in world.globals.keys() | world.shared.keys() or one.section != "in_out")
     is_used = any(chosen.name in _blocks_in(one) for one in globals_)  # then the block and what is run are two routines
     name = f"{chosen.name}@run" if is_used else chosen.name
     chosen = forget_shared(replace(chosen, variables=variables + globals_, name=name), world)

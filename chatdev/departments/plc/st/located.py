@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chatdev.departments.plc.st.core import Assign, Place, Routine, Statement, Unknown
-from chatdev.departments.plc.st.functions import is_opaque
+from chatdev.departments.plc.st.instances import is_lost
 from chatdev.departments.plc.st.scope import Scope, World
 from chatdev.departments.plc.st.syntax import Declaration, Unit
 
@@ -25,7 +25,7 @@ def forget_inputs(unit: Unit, scope: Scope) -> list[Statement]:
     for one in unit.declarations:
         for name in one.names if _is_input(one) else ():
             variable = scope.variables.get(name.key)
-            if variable is not None and not is_opaque(variable.type):
+            if variable is not None and not is_lost(variable.type):
                 scope.report("gap-located", name.span, name=name.text, address=one.address)
                 unknown = Unknown("inputs of the controller", variable.type, name.span)
                 found.append(Assign(Place(name.key, (), variable.type), unknown, name.span))
@@ -36,7 +36,7 @@ def forget_shared(entry: Routine, world: World) -> Routine:
     """The entry with nothing known, in each scan, of the global variables that programs of other tasks use."""
     used = {name for program in world.other_programs for name in world.globals_of.get(program, ())}
     shared = [one for key, one in world.globals.items() if key in used and one.section == "local"
-              and not is_opaque(one.type)]
+              and not is_lost(one.type)]
     lost = [Assign(Place(one.name, (), one.type), Unknown("what programs of other tasks write", one.type, one.span),
                    one.span) for one in shared]
     return replace(entry, body=(*lost, *entry.body))

@@ -27,6 +27,7 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.functions import UNKNOWN_TYPE
+from chatdev.departments.plc.st.instances import DISPATCH, Instance
 from chatdev.departments.plc.st.references import Referent
 
 MOST_DEPTH = 150
@@ -39,7 +40,6 @@ MOST_ELEMENTS = 100_000
 
 OWN_PROGRAM = "the program that is run, by its name"
 BASE = "a block that is extended and is not there"
-DISPATCH = "dynamic dispatch"
 UNBOUND = "an in-out outside of the call of its block"
 NO_REFERENT = "a reference or pointer that stands for nothing"
 VIEWS = "views of other variables (AT)"
@@ -104,6 +104,22 @@ class World:
     """The variables of its block that each member (method, action) uses, also by way of others."""
     pointees: dict[str, Type] = field(default_factory=dict)
     """What a pointer or reference stands for, by the name of its type."""
+    instances: tuple[Instance, ...] = ()
+    """Those that a variable of an interface may stand for, in a closed world."""
+    is_closed: bool = False
+    """Whether the variables of interfaces hold numbers of instances."""
+    shared: dict[str, Variable] = field(default_factory=dict)
+    """These instances by their keys, as variables that routines have as in-outs."""
+    reading: list[str] = field(default_factory=list)
+    """The routines whose bodies are being read, each for the one before it."""
+    crossings: list[int] = field(default_factory=list)
+    """How many there were at each call by way of an interface that is being read."""
+    taken: Set[str] = frozenset()
+    """The names of instances that may come to be what a variable of an interface stands for."""
+    names_asked: Callable[[str], list[str] | None] = lambda _interface: None
+    """The members that an interface asks for; nothing where they are not all known."""
+    find_asked: Callable[[str, str, str], Signature | None] = lambda _interface, _name, _kind: None
+    """What an interface says of a member, by its name and kind; nothing if it has none of that name."""
     views: dict[str, tuple[str, Type]] = field(default_factory=dict)
     """What a view of another variable (AT) is one of, and its own type, by the name of the type that stands for it."""
     namespaces: frozenset[str] = frozenset()
@@ -139,6 +155,18 @@ class World:
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
     parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
     numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)
+
+    def find_shared(self, name: str) -> Variable:
+        """A global variable, or an instance that routines share."""
+        return self.shared[name] if name in self.shared else self.globals[name]
+
+    def is_taken(self, one: Instance) -> bool:
+        """Whether an instance may come to be what a variable of an interface stands for."""
+        return "this^" in self.taken or not self.taken.isdisjoint(one.names)
+
+    def closes_circle(self, name: str) -> bool:
+        """Whether a routine that is called is being read, and calls itself only by way of an interface."""
+        return name in self.reading and any(one > self.reading.index(name) for one in self.crossings)
 
     def find_part(self, record: Record, name: str) -> Field | None:
         """A part of a structure, or a variable of a function block, by its lower-case name."""
