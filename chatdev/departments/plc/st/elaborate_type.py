@@ -215,6 +215,8 @@ class Types:
 
     def _resolve_array(self, node: ArrayOf, scope: Scope, name: str) -> tuple[Type, Value]:
         found, value = self.resolve(node.element, scope, name)
+        if node.given and not is_opaque(found) and not (isinstance(found, Record) and found.block):
+            raise scope.reject("no-arguments", node.span, type=describe_type(found))
         for bounds in reversed(node.bounds):
             if bounds is None:
                 found, value = Array(found, 0, OPEN), []

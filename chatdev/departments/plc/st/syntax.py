@@ -270,11 +270,13 @@ class TypeOf:
 
 @dataclass(frozen=True, slots=True)
 class ArrayOf:
-    """Bounds that are open (`*`) are None."""
+    """Bounds that are open (`*`) are None. `given` are the arguments of FB_init of each element, where they are said:
+    `ARRAY[0..1] OF Block[(1), (2)]`."""
 
     bounds: tuple[tuple[Node, Node] | None, ...]
     element: TypeNode
     span: Span
+    given: tuple[tuple[Argument, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
