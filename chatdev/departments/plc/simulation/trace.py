@@ -61,10 +61,16 @@ class Columns:
         self._name = program.entry.written or program.entry.name
         self._variables = {variable.name: variable for variable in all_variables(program, program.entry)}
         self._fields = FieldTypes(program)
+        self._of_tasks = {one.written.lower(): Column(one.written, one.name, (), one.type, True)
+                          for one in self._variables.values() if ":" in one.name and isinstance(one.type, core.Scalar)}
+        """The inputs of the programs of other tasks."""
 
     def find(self, name: str) -> Column:
         """The column by a name, in which case does not count. Raises WrongValue, with what there is."""
         text = name.strip()
+        return self._of_tasks.get(text.lower()) or self._find(text)
+
+    def _find(self, text: str) -> Column:
         if text.endswith("()") and text.lower() in self._variables:  # how long the controller ran before
             before = self._variables[text.lower()]
             assert isinstance(before.type, core.Scalar)
@@ -106,7 +112,8 @@ def columns_of(program: core.Program) -> list[Column]:
     variables = sorted((one for one in all_variables(program, program.entry)
                         if one.section in order and not one.is_hidden), key=lambda one: order[one.section])
     columns = Columns(program)
-    return [columns.find(name) for one in variables for name in _leaves(one.written or one.name, one.type)]
+    names = dict.fromkeys(name for one in variables for name in _leaves(one.written or one.name, one.type))
+    return [columns.find(name) for name in names]
 
 
 def _leaves(name: str, type_: core.Type) -> list[str]:

@@ -63,8 +63,7 @@ def add_construction(source: SourceFile, entry: str, findings: Findings) -> Sequ
     """The units of a source, with what constructs their instances; `entry` is the lower-case name of the one that is
     run, if that is known. An instance that cannot be constructed is a gap."""
     declared = (one for unit in source.units for part in (unit, *unit.members) for one in part.declarations)
-    is_given = any((isinstance(one.type, TypeName) and one.type.arguments) or _elements_given(one.type)
-                   for one in (*declared, *source.globals))
+    is_given = any(_is_given(one.type) for one in (*declared, *source.globals))
     if not is_given and not any(member.name.key == _INIT for unit in source.units for member in unit.members):
         return source.units
     return _Construction(source, findings).write(entry)
@@ -156,12 +155,14 @@ class _Construction:
         if None in ranges or count > _MOST_INSTANCES or parts is None:
             yield _Instance(place, inner.block, None)
             return
-        if array.given and len(array.given) != count:
-            self._findings.report("array-arguments", place.span, given=len(array.given), count=count)
-        for number, (indices, part) in enumerate(zip(product(*filter(None, ranges)), parts, strict=True)):
-            element = Subscript(place, tuple(Literal(index, "", place.span) for index in indices), place.span)
-            for one in self._find(element, array.element, part, depth + 1):
-                yield replace(one, arguments=array.given[number]) if number < len(array.given) else one
+        given: Sequence[Sequence[Argument] | None] = array.given or [None] * count
+        if len(given) != count:
+            self._findings.report("array-arguments", place.span, given=len(given), count=count)
+        elements = (Subscript(place, tuple(Literal(index, "", place.span) for index in indices), place.span)
+                    for indices in product(*filter(None, ranges)))
+        for element, part, arguments in zip(elements, parts, given, strict=False):
+            found = self._find(element, array.element, part, depth + 1)
+            yield from found if arguments is None else (replace(one, arguments=arguments) for one in found)
 
     def _range_of(self, bounds: tuple[Node, Node] | None) -> range | None:
         """The indices between two numbers, or constants that are numbers; None where they are not known here, or too
@@ -247,9 +248,11 @@ class _Construction:
         return _call(_own(f"@init_{unit.name.key}", span), given)
 
 
-def _elements_given(type_: TypeNode | None) -> bool:
-    """Whether elements of an array are given arguments of FB_init."""
-    return isinstance(type_, ArrayOf) and (bool(type_.given) or _elements_given(type_.element))
+def _is_given(type_: TypeNode | None) -> bool:
+    """Whether an instance, or elements of an array, are given arguments of FB_init."""
+    if isinstance(type_, ArrayOf):
+        return bool(type_.given) or _is_given(type_.element)
+    return isinstance(type_, TypeName) and bool(type_.arguments)
 
 
 def _expand(initials: Initials, count: int) -> list[Initials | None] | None:
@@ -267,12 +270,17 @@ def _find_constants(source: SourceFile) -> dict[str, Node | None]:
     """The values of constants by their names; nothing for a name that has several, or is an enumeration's value too."""
     found: dict[str, Node | None] = {}
     declared = [*source.globals, *(one for unit in source.units for one in unit.declarations)]
-    for one in declared:
-        for name in one.names if one.section == "constant" else ():
-            value = one.initial.value if one.initial else None
-            found[name.key] = value if name.key not in found else None
-    enumerations = (one.type for one in (*source.types, *declared) if isinstance(one.type, EnumOf))
-    return found | dict.fromkeys((name.key for one in enumerations for name, _ in one.values), None)
+    named = ((name.key, one.initial) for one in declared if one.section == "constant" for name in one.names)
+    for key, initial in named:
+        found[key] = initial.value if initial and key not in found else None
+    return found | dict.fromkeys(_find_values((*source.types, *declared)), None)
+
+
+def _find_values(declarations: Iterable[Declaration]) -> Iterator[str]:
+    """The names of the values of enumerations."""
+    for one in declarations:
+        if isinstance(one.type, EnumOf):
+            yield from (name.key for name, _ in one.type.values)
 
 
 def _find_init(unit: Unit) -> Unit | None:

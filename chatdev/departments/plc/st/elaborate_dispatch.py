@@ -173,8 +173,10 @@ def _choose_interface(number: Expression, target: Place, node: Invocation, scope
 def compare_instances(sign: str, operands: Sequence[Expression], node: Node, scope: Scope) -> Expression | None:
     """Whether two variables of interfaces stand for the same instance, or one for none (0); nothing where that is not
     known."""
+    if sign not in ("=", "<>") or not any(is_numbered(one.type) for one in operands):
+        return None
     numbers = [number_of(one, scope) for one in operands]
-    if sign not in ("=", "<>") or len(numbers) != 2 or any(isinstance(one, Unknown) for one in numbers):
+    if any(isinstance(one, Unknown) for one in numbers):
         return None
     return Operation(sign, tuple(numbers), BOOL, node.span)
 

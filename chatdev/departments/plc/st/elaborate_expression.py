@@ -45,7 +45,7 @@ from chatdev.departments.plc.st.functions import (
     is_opaque,
     unite,
 )
-from chatdev.departments.plc.st.instances import is_lost, is_numbered
+from chatdev.departments.plc.st.instances import is_lost
 from chatdev.departments.plc.st.scope import MOST_DEPTH, OPEN_DIALECTS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import Assigning, Binary, Invocation, Literal, Node, Unary
 
@@ -113,7 +113,8 @@ def elaborate_constant(node: Node, scope: Scope, what: str) -> Constant:
 def operate(sign: str, operands: list[Expression], node: Node, scope: Scope) -> Expression:
     """An operator on two operands, or `not` and `neg` on one."""
     if any(is_opaque(one.type) for one in operands):
-        return _operate_unknown(sign, operands, node, scope)
+        compared = compare_instances(sign, operands, node, scope)
+        return _operate_unknown(sign, operands, node, scope) if compared is None else compared
     if sign == "not":
         return _negate_logic(operands[0], node, scope)
     left, right = operands
@@ -132,9 +133,6 @@ def operate(sign: str, operands: list[Expression], node: Node, scope: Scope) -> 
 def _operate_unknown(sign: str, operands: Sequence[Expression], node: Node, scope: Scope) -> Expression:
     """What an operator gives of a value that is not known: a BOOL, or what is not known in turn. A BOOL beside it is
     left to the proof, which takes the other one for any BOOL."""
-    if any(is_numbered(one.type) for one in operands) and (
-            compared := compare_instances(sign, operands, node, scope)) is not None:
-        return compared
     first = next(one for one in operands if is_opaque(one.type))
     why = first.why if isinstance(first, Unknown) else why_unknown(first.type)
     if sign in _COMPARISONS or sign in ("and_then", "or_else", "-->"):

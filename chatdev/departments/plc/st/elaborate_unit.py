@@ -35,7 +35,7 @@ from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.elaborate_statement import check_jumps, elaborate_statements, find_jumps
 from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
-from chatdev.departments.plc.st.instances import DISPATCH, ID, identity, is_lost, number_instances
+from chatdev.departments.plc.st.instances import DISPATCH, ID, find_taken, identity, is_lost, number_instances
 from chatdev.departments.plc.st.located import as_inputs, forget_inputs
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
 from chatdev.departments.plc.st.references import Referent, find_bound, find_names, find_referents
@@ -50,7 +50,7 @@ from chatdev.departments.plc.st.scope import (
     World,
     is_open,
 )
-from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, TypeNode, Unit
+from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, SourceFile, TypeNode, Unit
 
 MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
@@ -140,7 +140,7 @@ class Units:
     def declare_programs(self, entry: str) -> None:
         """Programs that others call or look into are global variables; of the one that is run nothing is known by its
         name, as its variables are those of the run."""
-        named = names_of_others(self._units.values())
+        named = names_of_others(self._units.values()) | {one.name for one in self._world.together}
         for key, unit in self._units.items():
             if unit.kind != "program" or key not in named or key in self._world.globals:
                 continue
@@ -160,13 +160,14 @@ class Units:
             if unit.kind != "interface":
                 self._declare(unit)
 
-    def number_instances(self) -> None:
+    def number_instances(self, source: SourceFile) -> None:
         """Give numbers to the instances that a variable of an interface may stand for."""
         world = self._world
         if not world.is_closed:
             return
         own = {one.name: one for one in world.signatures[world.entry].variables if one.section != "temp"}
         both = [*own.values(), *(one for name, one in world.globals.items() if name not in own)]
+        world.taken = find_taken(source.units, source.globals)
         world.instances = number_instances(both, world.entry)
         world.shared = {one.key: Variable(one.key, one.place.type, initial_value(one.place.type), "local")
                         for one in world.instances}
@@ -367,7 +368,7 @@ class Units:
             result = self._declare_result(unit, scope, variables, lost) if unit.kind == "function" else None
             variables |= {one.name: one for one in self._inherit(unit, scope, lost)}
             self._identify(unit, variables)
-            own_ = as_inputs(unit.declarations) if key == self._world.entry else unit.declarations
+            own_ = as_inputs(unit.declarations) if self._world.is_run(key) else unit.declarations
             for variable in self._declare_variables(own_, scope, lost, variables, unit.kind):
                 variables[variable.name] = open_input(variable, key, scope)
             self._bind_references(key, scope.bound, variables)

@@ -83,6 +83,16 @@ class Signature:
         return {}
 
 
+@dataclass(frozen=True, slots=True)
+class TimedProgram:
+    """A program that a task runs every so many milliseconds; of two that are due at once the one with the lower `rank`
+    comes first."""
+
+    name: str
+    interval_ms: int | None
+    rank: tuple[int, int]
+
+
 @dataclass(slots=True)
 class World:
     """What all routines of a source share. Names are lower case; `lost` are those whose declaration had an error, and
@@ -152,9 +162,19 @@ class World:
     """The program that will be run, or nothing where there is none."""
     other_programs: frozenset[str] = frozenset()
     """The programs that tasks run beside it."""
+    takes_addresses: bool = False
+    """Whether a variable may be written by who knows its address."""
+    own_task: TimedProgram | None = None
+    """The one that runs it, where there is one."""
+    together: tuple[TimedProgram, ...] = ()
+    """Those that are run with it, the first ones first."""
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
     parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
     numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)
+
+    def is_run(self, name: str) -> bool:
+        """Whether a task runs a program, by itself or beside others."""
+        return name == self.entry or any(one.name == name for one in self.together)
 
     def find_shared(self, name: str) -> Variable:
         """A global variable, or an instance that routines share."""

@@ -346,10 +346,12 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A program that a RESOURCE runs, by its type, and how often, where that is said."""
+    """A program that a RESOURCE runs, by its type; how often, and with which priority (0 is the highest), where that is
+    said."""
 
     program: Name
     interval: Node | None
+    priority: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)
