@@ -61,6 +61,7 @@ class Columns:
         self._name = program.entry.written or program.entry.name
         self._variables = {variable.name: variable for variable in all_variables(program, program.entry)}
         self._fields = FieldTypes(program)
+        self._namespaces = program.namespaces
         self._of_tasks = {one.written.lower(): Column(one.written, one.name, (), one.type, True)
                           for one in self._variables.values() if ":" in one.name and isinstance(one.type, core.Scalar)}
         """The inputs of the programs of other tasks."""
@@ -68,6 +69,9 @@ class Columns:
     def find(self, name: str) -> Column:
         """The column by a name, in which case does not count. Raises WrongValue, with what there is."""
         text = name.strip()
+        first, _, rest = text.partition(".")
+        if first.lower() in self._namespaces and first.lower() not in self._variables:  # `GVL.name`
+            text = rest
         return self._of_tasks.get(text.lower()) or self._find(text)
 
     def _find(self, text: str) -> Column:

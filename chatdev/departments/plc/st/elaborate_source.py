@@ -90,7 +90,8 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
     is_used = any(chosen.name in _blocks_in(one) for one in globals_)  # then the block and what is run are two routines
     name = f"{chosen.name}@run" if is_used else chosen.name
     chosen = run_beside(replace(chosen, variables=variables + globals_, name=name), world)
-    program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms)
+    program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms,
+                      world.namespaces)
     return run_clocks(program, world.standard)
 
 

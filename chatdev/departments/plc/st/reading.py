@@ -148,7 +148,7 @@ def _read_condition(text: str, program: Program, findings: Findings) -> Expressi
     if cursor.token.kind != "end":
         raise cursor.stop("unexpected", what="a condition", key=cursor.token.key)
     variables = {variable.name: variable for variable in program.entry.variables}
-    world = World(findings, program.dialect)
+    world = World(findings, program.dialect, namespaces=program.namespaces)
     for variable in variables.values():
         _note_values(variable.type, world)
     scope = Scope(world, variables, sees_all=True)

@@ -152,3 +152,12 @@ def test_inputs_of_all_programs_are_columns(tmp_path: Path) -> None:
     shown = plc("explain", file, "--properties", properties, "--property", 1).output
     assert "Slow.fill" in shown
     assert "@" not in shown
+
+
+def test_global_variables_are_found_by_the_name_of_their_list(tmp_path: Path) -> None:
+    file, table = tmp_path / "main.st", tmp_path / "in.csv"
+    file.write_text("NAMESPACE Io\nVAR_GLOBAL demand AT %ID0 : INT; END_VAR\nEND_NAMESPACE\nPROGRAM P\n"
+                    "VAR y : INT; END_VAR\ny := Io.demand;\nEND_PROGRAM\n", encoding="utf-8")
+    table.write_text("Io.demand,y\n4,4\n", encoding="utf-8")
+    assert plc("run", file, "--inputs", table).exit_code == 0
+    assert judge(file.read_text(encoding="utf-8"), None, "invariant", "y = Io.demand")[0] == "PROVED"
