@@ -37,7 +37,7 @@ from chatdev.departments.plc.proof.transition import CYCLE, Transition, build_tr
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
 from chatdev.departments.plc.simulation.trace import Column, columns_of
 from chatdev.departments.plc.simulation.values import bounds
-from chatdev.departments.plc.st.core import Program, Scalar, Value
+from chatdev.departments.plc.st.core import IEC, Dialect, Program, Scalar, Value, initial_value
 from chatdev.departments.plc.st.reading import read_program
 
 PROGRAMS, SCANS = 400, 260
@@ -69,8 +69,12 @@ def _has(word: str, source: str) -> bool:
 
 def compare(seed: int, scans: int) -> Comparison:
     """Run one program in all three ways, up to the first difference."""
-    source = write_program(seed)
-    program = read_program(source).program
+    return compare_source(write_program(seed), seed, scans)
+
+
+def compare_source(source: str, seed: int, scans: int, dialect: Dialect = IEC) -> Comparison:
+    """The same with a source, on inputs that are drawn by the seed."""
+    program = read_program(source, dialect=dialect).program
     assert program is not None
     found = Comparison(seed, features=[word for word in _FEATURES if _has(word, source)])
     columns, dice = columns_of(program), random.Random(seed)
@@ -130,7 +134,8 @@ class Evaluation:
         end = {path: term for path, term in self._transition.end.items() if is_known(term)}
         wrong = {(one.kind, str(one.span)) for one in self._transition.obligations if one.violated is True}
         if self._all is not None:
-            bound = [(one, self._lift(begin[path], scalar)) for path, scalar, one in self._symbols]
+            bound = [(one, self._lift(begin.get(path, initial_value(scalar)), scalar))
+                     for path, scalar, one in self._symbols]
             values = z3.simplify(z3.substitute(self._all, *bound)).children()
             for path, value in zip(self._open, values, strict=False):
                 end[path] = read_value(value, self._transition.types[path])

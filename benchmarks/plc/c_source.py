@@ -170,9 +170,12 @@ class _CRoutine:
         text = f"{plain_text(assertion.name)} at {assertion.span}"
         self._lines.add(f'PLC_ASSERT({self._expressions.write(assertion.condition)}, "{text}");')
 
+    def _forget(self, statement: core.Forget) -> None:
+        self._lines.check("0", f"gap: {statement.why}", statement.span)
+
     _WRITERS: Mapping[type, Callable[..., None]] = {
-        core.Assign: _assign, core.Branch: _branch, core.Loop: _loop, core.Jump: _jump, core.Invoke: _invoke,
-        core.Assert: _assert}
+        core.Forget: _forget, core.Assign: _assign, core.Branch: _branch, core.Loop: _loop, core.Jump: _jump,
+        core.Invoke: _invoke, core.Assert: _assert}
 
 
 # Expressions of the core as C99, without undefined behaviour: integers are reckoned in unsigned types.

@@ -37,8 +37,8 @@ class Container:
     graphical: list[str] = field(default_factory=list)
     tests: list[tuple[str, Piece]] = field(default_factory=list)
     """The names and texts of TEST blocks (`unit_tests.py`)."""
-    tasks: list[tuple[str, int | None]] = field(default_factory=list)
-    """The programs that tasks run, in their order, and the milliseconds from scan to scan."""
+    tasks: list[tuple[str, int | None, int | None]] = field(default_factory=list)
+    """The programs that tasks run, in their order, the milliseconds from scan to scan, and the priority."""
     written: SourceText | None = None
     """Of a file of plain text, as it stands there."""
 

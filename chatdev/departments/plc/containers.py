@@ -140,7 +140,12 @@ def _read_task(task: Element, found: Container) -> None:
     says_cycle = cycle is not None and cycle.text.strip().isdigit() and 0 < int(cycle.text) < 10 ** 10
     cycle_ms = max(1, int(cycle.text) // 1000) if cycle is not None and says_cycle else None
     names = [name.text.strip() for call in task.all("PouCall") if (name := call.find("Name")) is not None]
-    found.tasks += [(name, cycle_ms) for name in names or [""]]
+    found.tasks += [(name, cycle_ms, _read_priority(task)) for name in names or [""]]
+
+
+def _read_priority(task: Element) -> int | None:
+    said = task.find("Priority")
+    return int(said.text) if said is not None and re.fullmatch(r"\s*\d{1,5}\s*", said.text) else None
 
 
 # CODESYS 2.3 exports: plain text, with sections of its own between the units, and bodies in graphical languages.

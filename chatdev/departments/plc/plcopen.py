@@ -264,4 +264,6 @@ def _read_task(task: Element, found: Container) -> None:
     except (BadLiteral, ValueError, LookupError):
         pass
     names = [one.attributes.get("typeName") or one.attributes.get("name", "") for one in task.below("pouInstance")]
-    found.tasks += [(name, cycle_ms) for name in names or [""]]
+    said = task.attributes.get("priority", "")
+    priority = int(said) if said.isdecimal() and len(said) < 6 else None
+    found.tasks += [(name, cycle_ms, priority) for name in names or [""]]

@@ -182,13 +182,14 @@ class SourceProject:
     def add_tasks(self) -> None:
         """What the tasks of all files say, as a CONFIGURATION; the entry and its time where they run one program."""
         tasks = [(file, *task) for file, one in self.containers.items() for task in one.tasks]
-        programs = [(file, name, cycle_ms) for file, name, cycle_ms in tasks if _NAME.fullmatch(name)]
-        self.cycle_ms = next((cycle_ms for _, _, cycle_ms in programs or tasks if cycle_ms), None)
+        programs = [one for one in tasks if _NAME.fullmatch(one[1])]
+        self.cycle_ms = next((cycle_ms for _, _, cycle_ms, _ in programs or tasks if cycle_ms), None)
         if len(programs) == 1:
             self.entry = programs[0][1]
-        for number, (file, name, cycle_ms) in enumerate(programs):
+        for number, (file, name, cycle_ms, said) in enumerate(programs):
+            priority = number if said is None else said
             timed = f"INTERVAL := T#{cycle_ms}ms, " if cycle_ms else ""
-            text = (f"CONFIGURATION tasks\nRESOURCE plc ON plc\nTASK task{number}({timed}PRIORITY := {number});\n"
+            text = (f"CONFIGURATION tasks\nRESOURCE plc ON plc\nTASK task{number}({timed}PRIORITY := {priority});\n"
                     f"PROGRAM run{number} WITH task{number} : {name};\nEND_RESOURCE\nEND_CONFIGURATION\n")
             self._append(file, [Piece(text, made=True)])
 

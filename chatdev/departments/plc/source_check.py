@@ -96,11 +96,12 @@ def find_unreadable(source: str, entry: str | None, properties: Sequence[Propert
     return found
 
 
-def readable_program(source: str, entry: str | None, dialect: Dialect = IEC) -> Program:
-    """The program, for what runs in the child. Raises SourceRefused for one with errors."""
+def readable_program(source: str, entry: str | None, dialect: Dialect = IEC, together: bool = False) -> Program:
+    """The program, for what runs in the child; with `together` those of all tasks. Raises SourceRefused for one with
+    errors."""
     from chatdev.departments.plc.st.reading import read_program
 
-    reading = read_program(source, entry, dialect)
+    reading = read_program(source, entry, dialect, together=together)
     if reading.program is None:
         first = next(one for one in reading.diagnostics if one.severity == "error")
         raise SourceRefused(f"the program has errors, the first one at {first.span}: {first.message}")

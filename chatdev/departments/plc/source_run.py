@@ -82,7 +82,7 @@ def simulate_source(source: str, entry: str | None = None, inputs: str = "",  # 
     it, WrongValue for such initial values."""
     if cycles is not None and not 1 <= cycles <= MOST_ROWS:
         raise WrongTrace(f"{cycles} scans are asked for; 1 to {MOST_ROWS} can be run")
-    program = readable_program(source, entry, dialect)
+    program = readable_program(source, entry, dialect, together=True)
     given = read_trace(inputs, program) if inputs.strip() else Trace((), ((),) * (cycles or DEFAULT_CYCLES))
     given = _lengthen(given, cycles)
     if not given.rows:

@@ -40,6 +40,7 @@ from chatdev.departments.plc.simulation.trace import columns_of, random_inputs
 from chatdev.departments.plc.simulation.values import write_text
 from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Expression, Program, Value
 from chatdev.departments.plc.st.reading import read_program
+from chatdev.departments.plc.st.tasks import OTHER_TASKS, roots_in, shared_roots
 from chatdev.isolation.isolate import isolate
 
 _ANY_LOOP = Property(RUN_TIME, ("loop", "", ""))
@@ -53,6 +54,8 @@ _ALWAYS_TRUE = "it holds whatever the program does"
 _IMPOSSIBLE = "no program can satisfy it: the condition contradicts itself"
 _NO_VALUE = ("{} has no value in the last scan: an index is outside of its array, or a divisor is 0; say in a "
              "condition before it when it is meant")
+_SHARED = f"not verified: {OTHER_TASKS}"
+_INTERLEAVED = "the programs of all tasks run by interval and priority"
 _REPEAT = "that something can come about again and again is not decided; ask for its reachability"
 
 
@@ -134,9 +137,22 @@ def check_property(source: str, entry: str | None, cycle_ms: int | None, asked: 
     began = time.process_time()
     try:
         outcome = _decide(model_of(source, entry, rules_of(cycle_ms, limits), dialect), asked, limits)
+        if outcome.reason == _SHARED:
+            outcome = _show_interleaved(source, entry, cycle_ms, asked, limits, dialect) or outcome
     except (PropertyError, Inexpressible) as error:
         outcome = Outcome(asked, "UNKNOWN", reason=str(error))
     return replace(outcome, seconds=round(time.process_time() - began, 3))
+
+
+def _show_interleaved(source: str, entry: str | None, cycle_ms: int | None, asked: Property, limits: Limits,
+                      dialect: Dialect) -> Outcome | None:
+    """What a run of all tasks shows of a property, interleaved by interval and priority; None if it shows nothing."""
+    with suppress(PropertyError, Inexpressible, ProofStopped):
+        model = model_of(source, entry, rules_of(cycle_ms, limits), dialect, together=True)
+        found = _decide(model, asked, limits)
+        reason = "; ".join(filter(None, (found.reason, _INTERLEAVED)))
+        return replace(found, reason=reason) if found.is_decided and found.cycles else None
+    return None
 
 
 @isolate(ProofStopped)
@@ -172,9 +188,11 @@ def _find_nonsense(source: str, entry: str, asked: Property) -> str:
 
 
 @lru_cache(maxsize=2)
-def model_of(source: str, entry: str | None, rules: ScanRules, dialect: Dialect = IEC) -> Model:
-    """A program's transition; those of the last two programs are kept. Raises ProofStopped."""
-    program = read_program(source, entry, dialect).program
+def model_of(source: str, entry: str | None, rules: ScanRules, dialect: Dialect = IEC, together: bool = False
+             ) -> Model:
+    """A program's transition, with the programs of all tasks where they are meant to run `together`; those of the last
+    two programs are kept. Raises ProofStopped."""
+    program = read_program(source, entry, dialect, together=together).program
     if program is None:
         raise ProofStopped("the program has errors; check it first")
     try:
@@ -224,6 +242,8 @@ class Check:
             return self._decide_obligation()
         if self._asked.pattern == "pattern-repeatability":
             return Outcome(self._asked, "UNKNOWN", reason=_REPEAT)
+        if self._begins_shared():
+            return Outcome(self._asked, "UNKNOWN", reason=f"{_SHARED}, before a scan begins")
         is_goal = PATTERNS[self._asked.pattern].is_goal
         if not is_goal and self._holds_freely(self._free.harm):
             return Outcome(self._asked, "PROVED", vacuous=_ALWAYS_TRUE)
@@ -236,6 +256,13 @@ class Check:
         if found.answer == "bounded":
             return self._tell_bounded(found)
         return Outcome(self._asked, "PROVED", found.k, vacuous=self._why_vacuous(step))
+
+    def _begins_shared(self) -> bool:
+        """Whether it asks for what a scan begins with of a variable that other tasks write between the scans."""
+        if self._asked.pattern != "pattern-statechange-duringcycle":
+            return False
+        program = self._transition.program
+        return not shared_roots(program).isdisjoint(roots_in(self._conditions[0]))
 
     def decide_by_chance(self) -> Outcome | None:
         """The verdict that a random run shows, if one does."""
@@ -495,9 +522,11 @@ class ReplayedRun:
         given = [path for path in self._transition.inputs if path in end]
         changed = [path for path in end if repr(end[path]) != repr(before[path]) or (first and path in given)]
         types = self._transition.types
-        self.cycles.append(Cycle(len(self.cycles) + 1, milliseconds,
-                                 tuple((self._names.get(path, path), write_text(end[path], types[path]))
-                                       for path in changed),
+        shown: dict[str, str] = {}
+        for path in changed:
+            if "@" not in path:  # what nobody declared
+                shown.setdefault(self._names.get(path.replace(":", "."), path), write_text(end[path], types[path]))
+        self.cycles.append(Cycle(len(self.cycles) + 1, milliseconds, tuple(shown.items()),
                                  tuple(sorted(self._machine.lines)), self.fault.message if self.fault else ""))
 
 

@@ -72,7 +72,7 @@ def _true_at_first(system: System, guesses: list[Any]) -> list[Any]:
 
 
 def _guess(system: System) -> Iterator[Any]:
-    numbers = {name: scalar for name, scalar in system.states.items() if scalar.kind in ("int", "time", "enum", "bits")}
+    numbers = {name: scalar for name, scalar in system.states.items() if scalar.kind in _NUMBERS}
     truths = [symbol(name, scalar) for name, scalar in system.states.items() if scalar.kind == "bool"]
     limits = {name: _constants(system, name, scalar) for name, scalar in numbers.items()}
     for name, scalar in numbers.items():
@@ -137,7 +137,7 @@ def _constants(system: System, name: str, scalar: Scalar) -> list[int]:
 # What holds before each turn of a summarised loop: it is guessed, and kept where one turn does not break it, as
 # `invariants.py` does for scans. Among it is how far a variable can have come in so many turns.
 
-_NUMBERS = ("int", "time", "enum", "bits")
+_NUMBERS = ("int", "time", "enum", "bits", "opaque")
 _MOST_LOOP_GUESSES = 200  # of one kind
 _MOST_ELEMENTS = 16  # of arrays, of which something is guessed
 _MOST_COMPARED = 8  # variables, with each other

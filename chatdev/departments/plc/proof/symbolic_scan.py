@@ -31,6 +31,7 @@ from chatdev.departments.plc.proof.symbolic_values import (
 from chatdev.departments.plc.proof.terms import BOOL, Term, both, choose, either, is_known, is_same, negate, symbol
 from chatdev.departments.plc.st import core
 from chatdev.departments.plc.st.core import MOST_TURNS, Place, Routine, Scalar, Span, Statement, Variable
+from chatdev.departments.plc.st.instances import ID
 
 MOST_OPEN_TURNS = 200
 """Of a loop whose condition is not known; whether it takes more is an obligation of its own."""
@@ -163,8 +164,8 @@ class SymbolicScan(Values):
             self.assign(statement.target, self.parts(statement.value), statement.span)
 
     def _forget_all(self, why: str) -> None:
-        """Everything may have any value."""
-        for path in [path for path in self.state if path not in _FLAGS]:
+        """Everything may have any value, but an instance stays the one that it is."""
+        for path in [path for path in self.state if path not in _FLAGS and not path.endswith(f".{ID}")]:
             self.write(path, self.any_value(why, self.types[path]))
 
     def _loop(self, loop: core.Loop) -> None:

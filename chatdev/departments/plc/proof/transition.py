@@ -25,6 +25,7 @@ from chatdev.departments.plc.proof.symbolic_values import (
 )
 from chatdev.departments.plc.proof.terms import Term, either, is_known, lift, symbol
 from chatdev.departments.plc.st.core import MOST_TURNS, Expression, Program, Scalar, Span, Type, Value, assertions_of
+from chatdev.departments.plc.st.instances import ID
 
 CYCLE = "$cycle"
 """The path of the time since the scan before."""
@@ -134,7 +135,7 @@ def _prepare(program: Program, changing: set[str], rules: ScanRules) -> tuple[Sy
         initial = dict(values_of(program, variable.type, variable.initial, variable.name))
         for path, scalar in scalars_of(program, variable.type, variable.name):
             scan.types[path] = scalar
-            is_open = variable.section in _FRESH or path in changing
+            is_open = (variable.section in _FRESH and not path.endswith(f".{ID}")) or path in changing
             scan.state[path] = symbol(path, scalar) if is_open else initial[path]
             if variable.section in ("output", "local"):
                 kept.append(path)
@@ -149,7 +150,8 @@ def _inputs(program: Program, rules: ScanRules) -> dict[str, Scalar]:
     found: dict[str, Scalar] = {} if rules.cycle_ms is not None else {CYCLE: _TIME}
     for variable in entry_variables(program):
         if variable.section in _FRESH:
-            found |= scalars_of(program, variable.type, variable.name)
+            found |= {path: scalar for path, scalar in scalars_of(program, variable.type, variable.name)
+                      if not path.endswith(f".{ID}")}
     return found
 
 

@@ -66,10 +66,20 @@ class Columns:
         self._located = {name: one for one in self._variables.values() if _OWN_NAME.search(one.name)
                          for name in (one.name, one.written.lower())}
         self._fields = FieldTypes(program)
+        self._namespaces = program.namespaces
+        self._of_tasks = {one.written.lower(): Column(one.written, one.name, (), one.type, True)
+                          for one in self._variables.values() if ":" in one.name and isinstance(one.type, core.Scalar)}
+        """The inputs of the programs of other tasks."""
 
     def find(self, name: str) -> Column:
         """The column by a name, in which case does not count. Raises WrongValue, with what there is."""
         text = name.strip()
+        first, _, rest = text.partition(".")
+        if first.lower() in self._namespaces and first.lower() not in self._variables:  # `GVL.name`
+            text = rest
+        return self._of_tasks.get(text.lower()) or self._find(text)
+
+    def _find(self, text: str) -> Column:
         if text.endswith("()") and text.lower() in self._variables:  # how long the controller ran before
             before = self._variables[text.lower()]
             assert isinstance(before.type, core.Scalar)
@@ -120,7 +130,8 @@ def columns_of(program: core.Program) -> list[Column]:
     variables = sorted((one for one in all_variables(program, program.entry)
                         if one.section in order and not one.is_hidden), key=lambda one: order[one.section])
     columns = Columns(program)
-    return [columns.find(name) for one in variables for name in _leaves(one.written or one.name, one.type)]
+    names = dict.fromkeys(name for one in variables for name in _leaves(one.written or one.name, one.type))
+    return [columns.find(name) for name in names]
 
 
 def _leaves(name: str, type_: core.Type) -> list[str]:

@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from chatdev.departments.plc.st.coerce_instance import coerce_instance, coerce_whole, is_interface, pass_unknown
 from chatdev.departments.plc.st.core import (
     Call,
     Constant,
     Convert,
     Expression,
     Operation,
-    Record,
     Scalar,
     Type,
-    Unknown,
     Value,
 )
 from chatdev.departments.plc.st.functions import (
@@ -43,7 +42,7 @@ from chatdev.departments.plc.st.functions import (
     range_of,
     unite,
 )
-from chatdev.departments.plc.st.scope import DISPATCH, OPEN_DIALECTS, Reject, Scope
+from chatdev.departments.plc.st.scope import OPEN_DIALECTS, Reject, Scope
 
 _FOLDS: dict[str, Callable[[Any, Any], Value]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -53,15 +52,12 @@ def coerce(expression: Expression, target: Type, scope: Scope, what: str) -> Exp
     """The expression as a value of the type `target`; `what` names in words what it is for. Raises Reject, with the
     error reported, if it is none."""
     source = expression.type
+    if is_interface(target):
+        return coerce_instance(expression, target, scope, what)
     if is_opaque(source) or is_opaque(target):
-        if _is_interface(target):
-            _check_interface(expression, target, scope, what)
-        return _pass_unknown(expression, target, scope)
+        return pass_unknown(expression, target)
     if not isinstance(source, Scalar) or not isinstance(target, Scalar):
-        if source == target:
-            return expression
-        raise scope.reject("type-mismatch", expression.span, found=describe_type(source), what=what,
-                           wanted=describe_type(target), conversion="", constant="")
+        return coerce_whole(expression, target, scope, what)
     if is_loose(source):
         number = fit_constant(expression, target) if isinstance(expression, Constant) else None
         number = number or _turn_sign(expression, target, scope)
@@ -98,31 +94,6 @@ def _turn_sign(expression: Expression, target: Scalar, scope: Scope) -> Constant
 
 def _unite_enumerations(left: Scalar, right: Scalar) -> Scalar | None:
     return unite(number_type(left), number_type(right)) if left.kind == right.kind == "enum" else None
-
-
-def _pass_unknown(expression: Expression, target: Type, scope: Scope) -> Expression:
-    """What is not known as a value of a type; a value that goes into a place of which nothing is known is lost."""
-    if isinstance(expression, Unknown):
-        return replace(expression, type=target)
-    return Unknown(f"the value of {describe_type(expression.type)}", target, expression.span)
-
-
-def _is_interface(type_: Type) -> bool:
-    return isinstance(type_, Scalar) and type_.names == (DISPATCH,)
-
-
-def _check_interface(expression: Expression, target: Type, scope: Scope, what: str) -> None:
-    """Whether a value can stand for an interface: a block that implements it, an interface that extends it, or 0, which
-    is none. Raises Reject."""
-    source, wanted = expression.type, describe_type(target)
-    found = source.name if isinstance(source, Record) and source.block else describe_type(source)
-    if (isinstance(source, Record) and source.block) or _is_interface(source):
-        if verb := scope.world.find_misfit(found, wanted):
-            raise scope.reject("no-interface", expression.span, found=found, interface=wanted, verb=verb, what=what)
-    elif not is_opaque(source) and not (isinstance(expression, Constant) and is_loose(source)
-                                        and expression.value == 0):
-        raise scope.reject("type-mismatch", expression.span, found=found, what=what, wanted=wanted, conversion="",
-                           constant="")
 
 
 def meet(left: Expression, right: Expression, scope: Scope | None) -> tuple[Expression, Expression, Scalar] | None:

@@ -22,6 +22,7 @@ from chatdev.departments.plc.st.syntax import (
     Assignment,
     CallStatement,
     Declaration,
+    EnumOf,
     Foreign,
     If,
     Initials,
@@ -62,7 +63,7 @@ def add_construction(source: SourceFile, entry: str, findings: Findings) -> Sequ
     """The units of a source, with what constructs their instances; `entry` is the lower-case name of the one that is
     run, if that is known. An instance that cannot be constructed is a gap."""
     declared = (one for unit in source.units for part in (unit, *unit.members) for one in part.declarations)
-    is_given = any(isinstance(one.type, TypeName) and one.type.arguments for one in (*declared, *source.globals))
+    is_given = any(_is_given(one.type) for one in (*declared, *source.globals))
     if not is_given and not any(member.name.key == _INIT for unit in source.units for member in unit.members):
         return source.units
     return _Construction(source, findings).write(entry)
@@ -77,6 +78,7 @@ class _Construction:
         self._units = {unit.name.key: unit for unit in source.units}
         self._types = {name.key: one.type for one in source.types for name in one.names}
         self._needs: dict[str, bool] = {}
+        self._constants = _find_constants(source)
 
     def write(self, entry: str) -> Sequence[Unit]:
         """All units, those that need it with more members and statements."""
@@ -147,13 +149,30 @@ class _Construction:
         inner = next(self._find(place, array.element, None, depth + 1), None)
         if inner is None:
             return
-        ranges = [_range_of(pair) for pair in array.bounds]
-        if None in ranges or math.prod(map(len, filter(None, ranges))) > _MOST_INSTANCES or initials is not None:
+        ranges = [self._range_of(pair) for pair in array.bounds]
+        count = math.prod(map(len, filter(None, ranges)))
+        parts = _expand(initials, count) if initials is not None else [None] * count
+        if None in ranges or count > _MOST_INSTANCES or parts is None:
             yield _Instance(place, inner.block, None)
             return
-        for indices in product(*filter(None, ranges)):
-            element = Subscript(place, tuple(Literal(index, "", place.span) for index in indices), place.span)
-            yield from self._find(element, array.element, None, depth + 1)
+        given: Sequence[Sequence[Argument] | None] = array.given or [None] * count
+        if len(given) != count:
+            self._findings.report("array-arguments", place.span, given=len(given), count=count)
+        elements = (Subscript(place, tuple(Literal(index, "", place.span) for index in indices), place.span)
+                    for indices in product(*filter(None, ranges)))
+        for element, part, arguments in zip(elements, parts, given, strict=False):
+            found = self._find(element, array.element, part, depth + 1)
+            yield from found if arguments is None else (replace(one, arguments=arguments) for one in found)
+
+    def _range_of(self, bounds: tuple[Node, Node] | None) -> range | None:
+        """The indices between two numbers, or constants that are numbers; None where they are not known here, or too
+        many."""
+        low, high = (self._number_of(one) for one in bounds or (None, None))
+        return None if low is None or high is None or high - low >= _MOST_INSTANCES else range(low, high + 1)
+
+    def _number_of(self, node: Node | None) -> int | None:
+        value = self._constants.get(node.key) if isinstance(node, Name) else node
+        return value.value if isinstance(value, Literal) and isinstance(value.value, int) else None
 
     def _members(self, unit: Unit) -> Iterator[Unit]:
         """What constructs an instance of a block: all of it, the instances in it, and its own FB_init."""
@@ -229,12 +248,39 @@ class _Construction:
         return _call(_own(f"@init_{unit.name.key}", span), given)
 
 
-def _range_of(bounds: tuple[Node, Node] | None) -> range | None:
-    """The indices between two numbers; None where they are not written as such, or too many."""
-    low, high = (one.value if isinstance(one, Literal) else None for one in bounds or (None, None))
-    if not isinstance(low, int) or not isinstance(high, int) or high - low >= _MOST_INSTANCES:
-        return None
-    return range(low, high + 1)
+def _is_given(type_: TypeNode | None) -> bool:
+    """Whether an instance, or elements of an array, are given arguments of FB_init."""
+    if isinstance(type_, ArrayOf):
+        return bool(type_.given) or _is_given(type_.element)
+    return isinstance(type_, TypeName) and bool(type_.arguments)
+
+
+def _expand(initials: Initials, count: int) -> list[Initials | None] | None:
+    """What each of so many elements begins with; None where that is not written one by one."""
+    found: list[Initials | None] = []
+    for times, part in initials.parts:
+        number = times.value if isinstance(times, Literal) else 1
+        if (times is not None and not isinstance(times, Literal)) or not isinstance(number, int) or number > count:
+            return None
+        found += [part] * number
+    return (found + [None] * count)[:count] if initials.parts else None
+
+
+def _find_constants(source: SourceFile) -> dict[str, Node | None]:
+    """The values of constants by their names; nothing for a name that has several, or is an enumeration's value too."""
+    found: dict[str, Node | None] = {}
+    declared = [*source.globals, *(one for unit in source.units for one in unit.declarations)]
+    named = ((name.key, one.initial) for one in declared if one.section == "constant" for name in one.names)
+    for key, initial in named:
+        found[key] = initial.value if initial and key not in found else None
+    return found | dict.fromkeys(_find_values((*source.types, *declared)), None)
+
+
+def _find_values(declarations: Iterable[Declaration]) -> Iterator[str]:
+    """The names of the values of enumerations."""
+    for one in declarations:
+        if isinstance(one.type, EnumOf):
+            yield from (name.key for name, _ in one.type.values)
 
 
 def _find_init(unit: Unit) -> Unit | None:

@@ -360,6 +360,8 @@ class Program:
     globals: tuple[Variable, ...] = field(default=())
     dialect: Dialect = IEC
     cycle_ms: int | None = None
+    namespaces: frozenset[str] = frozenset()
+    """The lower-case names that may stand, with a dot, before those of global variables."""
 
 
 def initial_value(type_: Type) -> Value:

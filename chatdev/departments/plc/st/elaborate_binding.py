@@ -26,6 +26,7 @@ from chatdev.departments.plc.st.elaborate_place import (
     why_unknown,
 )
 from chatdev.departments.plc.st.functions import BOOL, describe_type, fit, is_opaque
+from chatdev.departments.plc.st.instances import DISPATCH, holds_identity, is_lost
 from chatdev.departments.plc.st.scope import (
     ANYTHING,
     Scope,
@@ -51,10 +52,11 @@ def take_output(variable: Variable, argument: Argument, instance: Place, signatu
     target = elaborate_target(node, scope, elaborate)
     if isinstance(target, Unknown):
         return [], [Forget(target.why, argument.span)] if target.why in ANYTHING else []
-    if is_opaque(target.type):
+    if is_lost(target.type):
         return [], []
-    if is_opaque(variable.type):
-        unknown = Unknown(why_unknown(variable.type), target.type, argument.span)
+    if (is_opaque(variable.type) and variable.type != target.type) or holds_identity(target.type):
+        why = why_unknown(variable.type) if is_opaque(variable.type) else DISPATCH
+        unknown = Unknown(why, target.type, argument.span)
         return [], [Assign(target, unknown, argument.span)]
     if isinstance(target, Place) and variable.type == target.type and not argument.negates:
         return [(target, variable.name)], []
@@ -134,11 +136,11 @@ def _bind_unknown(variable: Variable, target: Place | Bit | Unknown, argument: A
     why = target.why if isinstance(target, Unknown) else why_unknown(
         variable.type if is_opaque(variable.type) else target.type)
     place = scope.add_temporary(variable.written, variable.type, variable.initial)
-    if not is_opaque(place.type):
+    if not is_lost(place.type):
         scope.before.append(Assign(place, Unknown(why, place.type, argument.span), argument.span))
     if why in ANYTHING:
         behind.append(Forget(why, argument.span))
-    elif isinstance(target, Place) and not is_opaque(target.type):
+    elif isinstance(target, Place) and not is_lost(target.type):
         behind.append(Assign(target, Unknown(why, target.type, argument.span), argument.span))
     return place
 
@@ -151,6 +153,14 @@ def bind_globals(block: str, node: Invocation, scope: Scope) -> tuple[tuple[str,
             if name in scope.variables:
                 raise scope.reject("global-hidden", node.span, name=scope.world.globals[name].written)
         scope.used_globals.update(names)
-        scope.bound_globals[block] = tuple((name, Place(name, (), scope.world.globals[name].type, node.span))
-                                           for name in names)
+        scope.bound_globals[block] = tuple((name, _find_shared(name, node, scope)) for name in names)
     return scope.bound_globals[block]
+
+
+def _find_shared(name: str, node: Invocation, scope: Scope) -> Place:
+    """Where a global variable, or an instance that routines share, is to this routine: the entry has both."""
+    world = scope.world
+    if name in world.lent and scope.routine == world.entry:
+        place = next(one.place for one in world.instances if one.key == name)
+        return Place(place.root, place.steps, place.type, node.span)
+    return Place(name, (), world.find_shared(name).type, node.span)

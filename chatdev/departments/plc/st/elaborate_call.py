@@ -30,6 +30,7 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import find_nearest
 from chatdev.departments.plc.st.elaborate_binding import bind_globals, bind_in_out, take_output
+from chatdev.departments.plc.st.elaborate_dispatch import call_by_interface, query_interface
 from chatdev.departments.plc.st.elaborate_function import call_standard, match_arguments
 from chatdev.departments.plc.st.elaborate_place import (
     elaborate_base,
@@ -47,10 +48,10 @@ from chatdev.departments.plc.st.functions import (
     describe_type,
     is_opaque,
 )
+from chatdev.departments.plc.st.instances import DISPATCH, is_lost
 from chatdev.departments.plc.st.scope import (
     ANYTHING,
     BASE,
-    DISPATCH,
     OPEN_DIALECTS,
     UNBOUND,
     Scope,
@@ -83,6 +84,11 @@ def elaborate_call(node: Invocation, scope: Scope, elaborate: Elaborate) -> Expr
     found = _find_member(callee, scope, "method", elaborate)
     if found is not None:
         return _expect_result(_call_procedure(*found, node, scope, elaborate), node, scope)
+    if given := _call_numbered(callee, "method", node, scope, elaborate):
+        return _expect_result(given[0], node, scope)
+    if isinstance(callee, Name) and callee.key == "__queryinterface" and (
+            answer := query_interface(node, scope, elaborate)) is not None:
+        return answer
     if not isinstance(callee, Name):
         return _call_place(node, scope, elaborate)
     own = scope.find(callee.key)
@@ -117,6 +123,9 @@ def _leave_namespace(node: Invocation, scope: Scope) -> Invocation:
 
 def _call_function(signature: Signature, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression:
     """A function of the source."""
+    if scope.world.closes_circle(signature.name):
+        lost = _lose_circle(signature.name, node, scope)
+        return lost or Unknown(DISPATCH, UNKNOWN_TYPE, node.span)
     scope.calls.setdefault(signature.name, node.span)
     scope.world.prepare(signature.name)
     if scope.world.signatures[signature.name].record is None:
@@ -124,7 +133,7 @@ def _call_function(signature: Signature, node: Invocation, scope: Scope, elabora
     return _expect_result(_call_procedure(signature.name, _bind_nothing, node, scope, elaborate), node, scope)
 
 
-def _expect_result(result: Place | Constant | None, node: Invocation, scope: Scope) -> Expression:
+def _expect_result(result: Expression | None, node: Invocation, scope: Scope) -> Expression:
     if result is None:
         raise scope.reject("without-result", node.span)
     return result
@@ -178,7 +187,7 @@ def _lose(why: str, node: Invocation, scope: Scope, elaborate: Elaborate) -> lis
         place = _find_written(value, scope, elaborate) if not argument.is_output else elaborate_target(
             value, scope, elaborate)
         anything = anything or (isinstance(place, Unknown) and place.why in ANYTHING)
-        if isinstance(place, Place | Bit) and not is_opaque(place.type):
+        if isinstance(place, Place | Bit) and not is_lost(place.type):
             lost.append(Assign(place, Unknown(why, place.type, node.span), node.span))
     return [Forget("pointers" if why not in ANYTHING else why, node.span)] if anything else lost
 
@@ -243,6 +252,8 @@ def elaborate_call_statement(node: Invocation, scope: Scope, elaborate: Elaborat
             node = _give_base(node, scope, elaborate)
         _call_procedure(*found, node, scope, elaborate)
         return []
+    if _call_numbered(node.callee, "method", node, scope, elaborate):
+        return []
     if _is_function(node, scope):
         return _drop_result(node, scope, elaborate)
     timer = _find_timer(node.callee, scope, elaborate)
@@ -264,10 +275,18 @@ def _call_instance(node: Invocation, scope: Scope, elaborate: Elaborate) -> list
         raise scope.reject("no-block", node.callee.span, found=describe_type(type_))
     if type_.block == "iec_timer" and type_.block in scope.world.standard:
         raise scope.reject("timer-kind", node.callee.span, name=instance.root)
-    signature = scope.world.signatures[type_.block]
-    scope.calls.setdefault(type_.block, node.span)
-    scope.world.prepare(type_.block)
-    if type_.block in scope.world.partial and _gives_unknown(node, signature):
+    if scope.world.closes_circle(type_.block):
+        _lose_circle(type_.block, node, scope)
+        return []
+    return _run_instance(instance, scope.world.signatures[type_.block], node, scope, elaborate)
+
+
+def _run_instance(instance: Place, signature: Signature, node: Invocation, scope: Scope, elaborate: Elaborate
+                  ) -> list[Statement]:
+    """The body of a block on its data."""
+    scope.calls.setdefault(signature.name, node.span)
+    scope.world.prepare(signature.name)
+    if signature.name in scope.world.partial and _gives_unknown(node, signature):
         return _lose(BASE, node, scope, elaborate)
     return _invoke(instance, signature, node, scope, elaborate, ())
 
@@ -309,7 +328,7 @@ def _drop_result(node: Invocation, scope: Scope, elaborate: Elaborate) -> list[S
     callee = node.callee
     assert isinstance(callee, Name)
     signature = scope.world.signatures.get(callee.key)
-    if signature is not None:
+    if signature is not None and not scope.world.closes_circle(signature.name):
         scope.calls.setdefault(signature.name, node.span)
         scope.world.prepare(signature.name)
         if scope.world.signatures[signature.name].record is not None:
@@ -406,9 +425,18 @@ def _binding_at(base: Place, scope: Scope) -> Bind:
     return bind
 
 
-def _call_procedure(key: str, bind: Bind, node: Invocation, scope: Scope, elaborate: Elaborate) -> Place | None:
+def _call_numbered(callee: Node, kind: str, node: Invocation, scope: Scope, elaborate: Elaborate
+                   ) -> tuple[Expression | None, ...]:
+    """The same of what a variable of an interface stands for, by cases."""
+    return call_by_interface(callee, kind, node, scope, elaborate, lambda key, place, call: _call_procedure(
+        key, _binding_at(place, scope), call, scope, elaborate))
+
+
+def _call_procedure(key: str, bind: Bind, node: Invocation, scope: Scope, elaborate: Elaborate) -> Expression | None:
     """Call a routine whose data lasts as long as the call, before the statement; gives where its result is then."""
     world = scope.world
+    if world.closes_circle(key):
+        return _lose_circle(key, node, scope)
     scope.calls.setdefault(key, node.span)
     world.prepare(key)
     signature = world.signatures[key]
@@ -427,14 +455,23 @@ def _call_procedure(key: str, bind: Bind, node: Invocation, scope: Scope, elabor
     return Place(instance.root, (signature.result_name,), signature.result, node.span)
 
 
+def _lose_circle(key: str, node: Invocation, scope: Scope) -> Expression | None:
+    """A call that would lead back to itself by way of an interface."""
+    scope.report("gap-dispatch", node.span)
+    scope.before.append(Forget(DISPATCH, node.span))
+    result = scope.world.signatures[key].result
+    return None if result is None else Unknown(DISPATCH, result, node.span)
+
+
 def call_getter(node: Node, scope: Scope, elaborate: Elaborate) -> Expression | None:
     """The value of a property, if the name is one's."""
     if not isinstance(node, Name | Member) or node.key not in scope.world.properties:
         return None
     found = _find_member(node, scope, "get", elaborate)
+    call = Invocation(node, (), node.span)
     if found is None:
-        return None
-    return _call_procedure(*found, Invocation(node, (), node.span), scope, elaborate)
+        return next(iter(_call_numbered(node, "get", call, scope, elaborate)), None)
+    return _call_procedure(*found, call, scope, elaborate)
 
 
 def call_setter(step: Assignment, scope: Scope, elaborate: Elaborate) -> list[Statement] | None:
@@ -443,10 +480,10 @@ def call_setter(step: Assignment, scope: Scope, elaborate: Elaborate) -> list[St
     if not isinstance(node, Name | Member) or node.key not in scope.world.properties:
         return None
     found = _find_member(node, scope, "set", elaborate)
+    call = Invocation(node, (Argument("", step.value, False, step.span),), step.span)
     if found is None:
-        return None
-    value = Argument("", step.value, False, step.span)
-    _call_procedure(*found, Invocation(node, (value,), step.span), scope, elaborate)
+        return [] if _call_numbered(node, "set", call, scope, elaborate) else None
+    _call_procedure(*found, call, scope, elaborate)
     return []
 
 
@@ -519,7 +556,7 @@ def _invoke(instance: Place, signature: Signature, node: Invocation, scope: Scop
     values = [(one.name, coerce(elaborate(given[one.name].value, scope), one.type, scope,
                                 f"the input '{one.written}' of {signature.written}"))
               for one in signature.of_section("input") if one.name in given]
-    inputs = tuple((name, value) for name, value in values if not is_opaque(value.type))
+    inputs = tuple((name, value) for name, value in values if not is_lost(value.type))
     outputs: list[tuple[Place, str]] = []
     behind: list[Statement] = []
     for one in signature.of_section("output"):

@@ -20,6 +20,7 @@ from chatdev.departments.plc.st.core import (
     initial_value,
 )
 from chatdev.departments.plc.st.elaborate_call import call_getter, elaborate_call
+from chatdev.departments.plc.st.elaborate_dispatch import compare_instances
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, opaque_type, why_unknown
 from chatdev.departments.plc.st.functions import (
     BOOL,
@@ -44,6 +45,7 @@ from chatdev.departments.plc.st.functions import (
     range_of,
     unite,
 )
+from chatdev.departments.plc.st.instances import is_lost
 from chatdev.departments.plc.st.scope import MOST_DEPTH, OPEN_DIALECTS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import Assigning, Binary, Invocation, Literal, Node, Unary
 
@@ -85,7 +87,7 @@ def _assign_within(node: Assigning, scope: Scope) -> Expression:
         raise scope.reject("unexpected", node.span, found="':='", what="an expression", key=":=")
     target = elaborate_target(node.target, scope, elaborate)
     value = elaborate(node.value, scope)
-    if isinstance(target, Unknown) or is_opaque(target.type):
+    if isinstance(target, Unknown) or is_lost(target.type):
         scope.before.append(Forget(target.why if isinstance(target, Unknown) else "pointers", node.span))
         return value
     value = coerce(value, target.type, scope, "the value that is assigned")
@@ -113,7 +115,8 @@ def elaborate_constant(node: Node, scope: Scope, what: str) -> Constant:
 def operate(sign: str, operands: list[Expression], node: Node, scope: Scope) -> Expression:
     """An operator on two operands, or `not` and `neg` on one."""
     if any(is_opaque(one.type) for one in operands):
-        return _operate_unknown(sign, operands, node, scope)
+        compared = compare_instances(sign, operands, node, scope)
+        return _operate_unknown(sign, operands, node, scope) if compared is None else compared
     if sign == "not":
         return _negate_logic(operands[0], node, scope)
     left, right = operands

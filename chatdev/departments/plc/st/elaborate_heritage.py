@@ -69,6 +69,27 @@ class Heritage:
         own = self._units.get(name.lower())
         return "extend" if own is not None and own.kind == "interface" else "implement"
 
+    def asked(self, interface: str) -> Iterator[tuple[str, Unit]]:
+        """The members of an interface and of those that it extends, each with the lower-case name of its own."""
+        waiting, seen = [interface.lower()], set[str]()
+        while waiting:
+            key = waiting.pop()
+            if key in self._units and key not in seen:
+                seen.add(key)
+                yield from ((key, member) for member in self._units[key].members)
+                waiting += [one.key for one in _parents(self._units[key])]
+
+    def names_asked(self, interface: str) -> list[str] | None:
+        """The names of these members; nothing where an interface among them is not there."""
+        waiting, seen = [interface.lower()], set[str]()
+        while waiting:
+            key = waiting.pop()
+            if key not in self._units:
+                return None
+            waiting += [one.key for one in _parents(self._units[key]) if one.key not in seen]
+            seen.add(key)
+        return [member.name.text for _, member in self.asked(interface)]
+
     def _asked(self, name: Name) -> Iterator[Unit]:
         """The members of an interface, and of those that it extends."""
         waiting, seen = [name], set[str]()

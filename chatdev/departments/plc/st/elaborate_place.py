@@ -32,6 +32,7 @@ from chatdev.departments.plc.st.functions import (
     describe_type,
     is_opaque,
 )
+from chatdev.departments.plc.st.instances import DISPATCH, ID, NAMELESS, numbered_type
 from chatdev.departments.plc.st.scope import BASE, NO_REFERENT, OPEN_DIALECTS, VIEWS, Scope, constant_of
 from chatdev.departments.plc.st.syntax import Address, Invocation, Member, Name, Node, Subscript, Target
 
@@ -173,6 +174,8 @@ def _follow(node: Target, scope: Scope, elaborate: Elaborate) -> Place | Unknown
     if is_own_instance(node) or is_own_instance(node, "super"):
         if scope.kind == "function":
             raise scope.reject("no-instance", node.span)
+        if is_own_instance(node) and (number := _find_own_number(scope, node)) is not None:
+            return number
         scope.report("gap-pointer", node.span)
         return Unknown("pointers", UNKNOWN_TYPE, node.span)
     if isinstance(node.base, Name) and (found := find_referent(node.base, scope, elaborate, "pointers")) is not None:
@@ -183,6 +186,19 @@ def _follow(node: Target, scope: Scope, elaborate: Elaborate) -> Place | Unknown
     scope.report("gap-pointer", node.span)
     assert isinstance(base.type, Scalar)
     return Unknown("pointers", scope.world.pointees.get(base.type.name, UNKNOWN_TYPE), node.span)
+
+
+def _find_own_number(scope: Scope, node: Target) -> Place | None:
+    """THIS^ as a value: the number of the instance, where it has one."""
+    signature = scope.world.signatures.get(scope.owner)
+    variable = scope.owned.get(ID) if scope.kind == "member" else scope.variables.get(ID)
+    if variable is None or signature is None:
+        return None
+    own = scope.find_owned(ID) if scope.kind == "member" else variable
+    number = Place(own.name, (), numbered_type(signature.written), node.span)
+    is_nameless = Operation("=", (number, Constant(NAMELESS, number.type)), BOOL, node.span)
+    scope.before.append(Branch(is_nameless, (Forget(DISPATCH, node.span),), span=node.span))
+    return number
 
 
 _ADDRESSED = {"X": "bool", "B": "byte", "W": "word", "D": "dword", "L": "lword"}

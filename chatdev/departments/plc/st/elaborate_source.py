@@ -6,23 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chatdev.departments.plc.st.addresses import find_shared, locate
+from chatdev.departments.plc.st.call_order import names_of_others
 from chatdev.departments.plc.st.construction import add_construction
-from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routine, Scalar, Span, Variable
+from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routine, Span, Variable
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
-from chatdev.departments.plc.st.elaborate_expression import elaborate_constant
 from chatdev.departments.plc.st.elaborate_type import Types
-from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units, names_of_others
-from chatdev.departments.plc.st.located import forget_shared
+from chatdev.departments.plc.st.elaborate_unit import MOST_CALLS, Units
+from chatdev.departments.plc.st.instances import begin_numbered
 from chatdev.departments.plc.st.restarts import add_restarts
 from chatdev.departments.plc.st.run_clocks import run_clocks
-from chatdev.departments.plc.st.scope import Reject, Scope, UnknownValue, World
+from chatdev.departments.plc.st.scope import TimedProgram, World
+from chatdev.departments.plc.st.syntax import SourceFile
+from chatdev.departments.plc.st.tasks import find_together, read_tasks, run_beside, takes_addresses
 from chatdev.departments.plc.st.shared_memory import share_memory
-from chatdev.departments.plc.st.syntax import SourceFile, Task
 
 
 def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[str, Routine],
-                     is_standard: bool = False, dialect: Dialect = IEC, entry: str | None = None) -> World:
-    """All routines of a source, and of the `standard` ones those that it uses. What has no meaning is reported."""
+                     is_standard: bool = False, dialect: Dialect = IEC, entry: str | None = None,
+                     together: bool = False) -> World:
+    """All routines of a source, and of the `standard` ones those that it uses. What has no meaning is reported. With
+    `together` the programs of other tasks are run beside the entry, where that can be."""
     world = World(findings, dialect, standard=standard, broken=source.broken)
     world.namespaces = _NAMESPACES | source.namespaces | {one.lower() for one in dialect.namespaces}
     world.entry = _likely_entry(source, entry)
@@ -34,12 +37,15 @@ def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[s
     types.resolve_all()
     units.declare_globals([one for one in source.globals if one.section != "constant"])
     find_shared(source.globals, world)
+    timed = read_tasks(source.tasks, world)
+    world.together = find_together(timed, world.entry, source.units) if together else ()
     units.declare_programs(world.entry)
     units.declare_all()
+    units.number_instances(source)
     units.read_all()
     known = [unit.name.key for unit in source.units]
     _report_circles({key: units.calls[key] for key in (*known, *units.calls) if key in units.calls}, world)
-    _read_tasks(source.tasks, entry, world)
+    _weigh_tasks(source, timed, world)
     return world
 
 
@@ -59,23 +65,20 @@ def _likely_entry(source: SourceFile, entry: str | None) -> str:
     return (free or programs)[-1].name.key if programs else ""
 
 
-def _read_tasks(tasks: Sequence[Task], entry: str | None, world: World) -> None:
-    """The milliseconds from scan to scan of the task that runs the entry, and what other tasks run. An entry that is
-    asked for is run by itself."""
-    own = next((one for one in tasks if one.program.key == world.entry), None)
-    others = [one for one in tasks if one is not own]
-    if others and own is not None:
-        world.findings.report("gap-tasks", others[0].program.span, name=own.program.text, alone=entry is not None)
-    if entry is None:
-        world.other_programs = frozenset(one.program.key for one in others)
-    if own is None or own.interval is None:
+def _weigh_tasks(source: SourceFile, timed: Sequence[TimedProgram], world: World) -> None:
+    """What runs beside the entry, and the milliseconds from scan to scan. An entry that no task runs is looked at by
+    itself."""
+    own = next((one for one in timed if one.name == world.entry), None)
+    if own is None:
         return
-    try:
-        found = elaborate_constant(own.interval, Scope(world, {}), "the INTERVAL of a TASK")
-    except (Reject, UnknownValue):
-        return
-    if isinstance(found.type, Scalar) and found.type.name == "TIME":
-        world.cycle_ms = max(found.value, 1)
+    world.own_task = own
+    others = [one for one in timed if one is not own]
+    if others:
+        written = world.signatures[own.name].written if own.name in world.signatures else own.name
+        world.takes_addresses = takes_addresses(source.units)
+        world.findings.report("gap-tasks", source.tasks[timed.index(others[0])].program.span, name=written)
+    world.other_programs = frozenset(one.name for one in others)
+    world.cycle_ms = own.interval_ms
 
 
 def make_program(world: World, entry: str | None, source: str, needs_entry: bool) -> Program | None:
@@ -86,12 +89,14 @@ def make_program(world: World, entry: str | None, source: str, needs_entry: bool
     chosen = _choose_entry(world, entry, needs_entry)
     if chosen is None:
         return None
-    globals_ = tuple(world.globals.values())
-    variables = tuple(one for one in chosen.variables if one.name not in world.globals or one.section != "in_out")
+    globals_ = tuple(begin_numbered(one, world.instances) for one in world.globals.values())
+    variables = tuple(begin_numbered(one, world.instances) for one in chosen.variables
+                      if one.name not in world.globals.keys() | world.lent.keys() or one.section != "in_out")
     is_used = any(chosen.name in _blocks_in(one) for one in globals_)  # then the block and what is run are two routines
     name = f"{chosen.name}@run" if is_used else chosen.name
-    chosen = forget_shared(replace(chosen, variables=variables + globals_, name=name), world)
-    program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms)
+    chosen = run_beside(replace(chosen, variables=variables + globals_, name=name), world)
+    program = Program(chosen, {**routines, chosen.name: chosen}, source, globals_, world.dialect, world.cycle_ms,
+                      world.namespaces)
     return add_restarts(run_clocks(share_memory(program, world), world.standard))
 
 

@@ -34,6 +34,7 @@ from chatdev.departments.plc.st.elaborate_call import call_getter, call_setter, 
 from chatdev.departments.plc.st.elaborate_expression import elaborate, elaborate_constant, operate
 from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborate_target, why_unknown
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, is_opaque, range_of
+from chatdev.departments.plc.st.instances import is_lost
 from chatdev.departments.plc.st.references import find_addressed, is_nothing
 from chatdev.departments.plc.st.scope import ANYTHING, BASE, MOST_LOOPS, OPEN_DIALECTS, Reject, Scope, UnknownValue
 from chatdev.departments.plc.st.syntax import (
@@ -125,7 +126,7 @@ def _assign(step: Assignment, scope: Scope) -> list[Statement]:
             parts := _copy_parts(target, value, step.span)):
         return parts
     value = coerce(value, target.type, scope, f"a value for '{_name_of(step)}'")
-    if is_opaque(target.type):
+    if is_lost(target.type):
         return []
     return [Assign(target, value, step.span)]
 
@@ -187,7 +188,7 @@ def _copy_parts(target: Place, source: Expression, span: Span) -> list[Statement
     for part in target.type.fields:
         to, of = (Place(one.root, (*one.steps, part.name), _type_of(one.type, part.name), span)
                   for one in (target, source))
-        found += _copy_parts(to, of, span) if to.type != of.type else [] if is_opaque(to.type) else [
+        found += _copy_parts(to, of, span) if to.type != of.type else [] if is_lost(to.type) else [
             Assign(to, of, span)]
     return found
 

@@ -39,7 +39,8 @@ from chatdev.departments.plc.st.functions import (
     range_of,
     round_real,
 )
-from chatdev.departments.plc.st.scope import DISPATCH, OPEN, OPEN_DIALECTS, Reject, Scope, UnknownValue, World
+from chatdev.departments.plc.st.instances import DISPATCH, is_numbered, numbered_type
+from chatdev.departments.plc.st.scope import OPEN, OPEN_DIALECTS, Reject, Scope, UnknownValue, World
 from chatdev.departments.plc.st.syntax import (
     ArrayOf,
     Declaration,
@@ -169,8 +170,7 @@ class Types:
         elif (record := self._find_block(key, node.name.span)) is not None:
             found = record, initial_value(record)
         elif key in self._interfaces:
-            scope.report("gap-dispatch", node.name.span)
-            found = opaque_type(node.name.text, DISPATCH), 0
+            found = self._resolve_interface(node.name, scope), 0
         if found is None and key in UNSUPPORTED:
             scope.report("gap-type", node.name.span, name=node.name.text.upper())
             found = opaque_type(node.name.text.upper(), f"the type {node.name.text.upper()}"), 0
@@ -180,6 +180,13 @@ class Types:
         if found is None:
             raise self._reject_unknown(node.name)
         return self._limit(found[0], node.limits, scope) if node.limits else found
+
+    def _resolve_interface(self, name: Name, scope: Scope) -> Type:
+        """The number of an instance where all of them are known; else nothing is known of it."""
+        if self._world.is_closed:
+            return numbered_type(name.text)
+        scope.report("gap-dispatch", name.span)
+        return opaque_type(name.text, DISPATCH)
 
     def _measure_text(self, scalar: Scalar, node: TypeName, scope: Scope) -> Scalar:
         """A STRING of so many characters; without a length, of as many as the dialect has."""
@@ -209,6 +216,8 @@ class Types:
 
     def _resolve_array(self, node: ArrayOf, scope: Scope, name: str) -> tuple[Type, Value]:
         found, value = self.resolve(node.element, scope, name)
+        if node.given and not is_opaque(found) and not (isinstance(found, Record) and found.block):
+            raise scope.reject("no-arguments", node.span, type=describe_type(found))
         for bounds in reversed(node.bounds):
             if bounds is None:
                 found, value = Array(found, 0, OPEN), []
@@ -312,6 +321,8 @@ def begin_with(initials: Initials, type_: Type, default: Value, scope: Scope) ->
 def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Scope) -> Value:
     """The value that is written; parts that are not have their value of `default`. Raises Reject, with the error
     reported, if it is none of the type, and UnknownValue where it is not there."""
+    if is_numbered(type_):
+        return _begin_by_number(initials, type_, scope)
     if is_opaque(type_):
         if isinstance(initials.value, Name) and scope.find(initials.value.key) is not None:
             coerce(elaborate(initials.value, scope), type_, scope, "the initial value")
@@ -325,6 +336,16 @@ def elaborate_initial(initials: Initials, type_: Type, default: Value, scope: Sc
     if initials.value is None:
         raise scope.reject("initial-form", initials.span, type=describe_type(type_), wanted="a value")
     return _scalar(initials.value, type_, scope)
+
+
+def _begin_by_number(initials: Initials, type_: Type, scope: Scope) -> Value:
+    """A variable of an interface begins with none; of one that begins with an instance it is not known which."""
+    value = coerce(elaborate(initials.value, scope), type_, scope, "the initial value") if initials.value else None
+    if not isinstance(value, Constant):
+        scope.before.clear()
+        scope.report("gap-dispatch", initials.span)
+        raise UnknownValue(DISPATCH)
+    return value.value
 
 
 def _whole_initial(initials: Initials, type_: Array | Record, default: Value, scope: Scope) -> Value:

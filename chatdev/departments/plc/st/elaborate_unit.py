@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Literal
 
 from chatdev.departments.plc.st.bit_layout import NoLayout
+from chatdev.departments.plc.st.call_order import names_of_others, sort_by_calls
 from chatdev.departments.plc.st.core import (
     Array,
     Assign,
@@ -29,16 +30,17 @@ from chatdev.departments.plc.st.core import (
     make_record,
 )
 from chatdev.departments.plc.st.diagnostics import Fix
+from chatdev.departments.plc.st.elaborate_dispatch import open_input
 from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.elaborate_statement import check_jumps, elaborate_statements, find_jumps
 from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
+from chatdev.departments.plc.st.instances import DISPATCH, ID, find_taken, identity, is_lost, number_instances
 from chatdev.departments.plc.st.located import as_inputs, forget_inputs
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
 from chatdev.departments.plc.st.references import Referent, find_bound, find_names, find_referents
 from chatdev.departments.plc.st.scope import (
-    DISPATCH,
     MOST_ELEMENTS,
     OPEN_DIALECTS,
     OWN_PROGRAM,
@@ -50,7 +52,7 @@ from chatdev.departments.plc.st.scope import (
     is_open,
 )
 from chatdev.departments.plc.st.shared_memory import add_view
-from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, TypeNode, Unit
+from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, SourceFile, TypeNode, Unit
 
 MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
@@ -100,6 +102,8 @@ class Units:
         world.member_names = {one.name.key for one in members}
         world.properties = {one.name.key for one in members if one.kind in ("get", "set")}
         world.prepare, world.find_member, world.specialise = self.prepare, self.find_member, self.specialise
+        world.find_asked, world.names_asked = self.find_asked, self._heritage.names_asked
+        world.is_closed = bool(self.interface_names()) and world.entry in self._units
 
     def block_names(self) -> list[str]:
         """The function blocks that there are, as they are written."""
@@ -138,7 +142,7 @@ class Units:
     def declare_programs(self, entry: str) -> None:
         """Programs that others call or look into are global variables; of the one that is run nothing is known by its
         name, as its variables are those of the run."""
-        named = names_of_others(self._units.values())
+        named = names_of_others(self._units.values()) | {one.name for one in self._world.together}
         for key, unit in self._units.items():
             if unit.kind != "program" or key not in named or key in self._world.globals:
                 continue
@@ -158,10 +162,22 @@ class Units:
             if unit.kind != "interface":
                 self._declare(unit)
 
+    def number_instances(self, source: SourceFile) -> None:
+        """Give numbers to the instances that a variable of an interface may stand for."""
+        world = self._world
+        if not world.is_closed:
+            return
+        own = {one.name: one for one in world.signatures[world.entry].variables if one.section != "temp"}
+        both = [*own.values(), *(one for name, one in world.globals.items() if name not in own)]
+        world.taken = find_taken(source.units, source.globals)
+        world.instances = number_instances(both, world.entry)
+        world.lent = {one.key: Variable(one.key, one.place.type, initial_value(one.place.type), "local")
+                        for one in world.instances}
+
     def read_all(self) -> None:
         """The bodies of all routines and of their members, function blocks behind those that they contain and functions
         behind those that they call."""
-        for unit in _sort_by_calls(self._order, self._units):
+        for unit in sort_by_calls(self._order, self._units):
             keys = [self.find_member(unit.name.key, member.name.key, member.kind) for member in unit.members]
             for key in (unit.name.key, *keys):
                 self.prepare(key)
@@ -175,9 +191,11 @@ class Units:
         if body is None:
             return
         self._depth += 1
+        self._world.reading.append(key)
         try:
             self._read_body(key, body)
         finally:
+            self._world.reading.pop()
             self._depth -= 1
 
     def _read_body(self, key: str, body: _Body) -> None:
@@ -198,7 +216,7 @@ class Units:
         world.members_of[key] = tuple(one.name[1:] for one in used if one.section != "constant")
         world.globals_of[key] = tuple(sorted(scope.used_globals))
         owned = tuple(one if one.section == "constant" else replace(one, section="in_out") for one in used)
-        globals_ = tuple(replace(world.globals[name], section="in_out") for name in world.globals_of[key])
+        globals_ = tuple(replace(world.find_shared(name), section="in_out") for name in world.globals_of[key])
         self._add_routine(key, signature, statements, (*scope.temporaries, *owned, *globals_))
 
     def _read_statements(self, body: _Body, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
@@ -261,6 +279,13 @@ class Units:
                 if unit.name.key == name and unit.kind == kind:
                     return self._declare_member(context, definer, unit, kind)
         return ""
+
+    def find_asked(self, interface: str, name: str, kind: str) -> Signature | None:
+        """What an interface, or one that it extends, says of a member."""
+        for definer, unit in self._heritage.asked(interface):
+            if (unit.name.key, unit.kind) == (name, kind):
+                return self._world.signatures[self._declare_member(definer, self._units[definer], unit, kind)]
+        return None
 
     def _declare_member(self, context: str, definer: Unit, unit: Unit, kind: str) -> str:
         key = f"{context}.{definer.name.key}.{kind}.{unit.name.key}"
@@ -346,9 +371,10 @@ class Units:
                           bound=self._find_bound(unit))
             result = self._declare_result(unit, scope, variables, lost) if unit.kind == "function" else None
             variables |= {one.name: one for one in self._inherit(unit, scope, lost)}
-            own_ = as_inputs(unit.declarations) if key == self._world.entry else unit.declarations
+            self._identify(unit, variables)
+            own_ = as_inputs(unit.declarations) if self._world.is_run(key) else unit.declarations
             for variable in self._declare_variables(own_, scope, lost, variables, unit.kind):
-                variables[variable.name] = variable
+                variables[variable.name] = open_input(variable, key, scope)
             self._bind_references(key, scope.bound, variables)
             self._note_read_only(key, unit)
             self._world.viewed[key] = scope.viewed
@@ -367,6 +393,12 @@ class Units:
         if kind == "block":
             self._heritage.check(unit)
         return signature
+
+    def _identify(self, unit: Unit, variables: dict[str, Variable]) -> None:
+        """Give a block that may implement an interface a variable for its instances' numbers."""
+        is_asked = bool(unit.interfaces) or unit.name.key in self._world.partial
+        if is_asked and unit.kind == "block" and self._world.is_closed:
+            variables.setdefault(ID, identity())
 
     def _find_referents(self, unit: Unit) -> Mapping[str, Referent]:
         """What its references and pointers stand for; those that extend it may change that."""
@@ -556,31 +588,6 @@ _OTHER_NAMES = {"ton_time": "ton", "tof_time": "tof", "tp_time": "tp", "ctu_int"
 """Of standard blocks, as TIA Portal has them."""
 
 
-def names_of_others(units: Iterable[Unit]) -> set[str]:
-    """The names that units call or look into, without their own."""
-    return {one for unit in units for part in (unit, *unit.members) for one in part.calls if one != unit.name.key}
-
-
-def _sort_by_calls(units: Sequence[Unit], known: Mapping[str, Unit]) -> Iterator[Unit]:
-    """Each behind those that it calls by their names, where there is no circle."""
-    done: set[str] = set()
-    for first in units:
-        waiting = [first]
-        while waiting:
-            unit = waiting[-1]
-            if unit.name.key in done:
-                waiting.pop()
-                continue
-            open_ = [known[one] for one in sorted(unit.calls) if one in known and one not in done
-                     and known[one].kind == "function" and known[one] not in waiting]
-            if open_:
-                waiting += open_[:1]
-                continue
-            waiting.pop()
-            done.add(unit.name.key)
-            yield unit
-
-
 def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
     """What a body that is not there may do: give any value to its own variables and to global ones."""
     why = f"the body of {unit.name.text}, which is not there"
@@ -589,7 +596,7 @@ def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement
     shared = [one for one in scope.world.globals.values() if one.section != "constant"]
     scope.used_globals.update(one.name for one in shared)
     return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
-                 for one in (*own, *shared) if not is_opaque(one.type))
+                 for one in (*own, *shared) if not is_lost(one.type))
 
 
 def _make_variables(names: Iterable[Name], type_: Type, initial: Value, section: Section, declaration: Declaration,

@@ -6,6 +6,7 @@ from chatdev.departments.plc.st.core import NOWHERE, Section
 from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.parse_expression import parse_arguments, parse_expression, parse_literal, take_name
 from chatdev.departments.plc.st.syntax import (
+    Argument,
     ArrayOf,
     Declaration,
     EnumOf,
@@ -234,7 +235,18 @@ def _parse_array(cursor: Cursor) -> TypeNode:
     cursor.expect("OF", "the bounds of an array")
     with cursor.nest():
         element = parse_type(cursor)
-    return ArrayOf(tuple(bounds), element, cursor.span_from(opener.span))
+    given = _parse_given(cursor) if cursor.token.key == "[" and cursor.ahead().key == "(" else ()
+    return ArrayOf(tuple(bounds), element, cursor.span_from(opener.span), given)
+
+
+def _parse_given(cursor: Cursor) -> tuple[tuple[Argument, ...], ...]:
+    """`[(1), (size := 2)]`: what FB_init is given for each element."""
+    cursor.take()
+    given = [parse_arguments(cursor)]
+    while cursor.accept(","):
+        given.append(parse_arguments(cursor))
+    cursor.expect("]", "the arguments of FB_init")
+    return tuple(given)
 
 
 def _parse_open_bounds(cursor: Cursor) -> tuple[Node, Node] | None:

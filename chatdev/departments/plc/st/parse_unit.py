@@ -80,7 +80,7 @@ class _Reader:
         self.units: list[Unit] = []
         self.tasks: list[Task] = []
         self.namespaces: set[str] = set()
-        self._intervals: dict[str, Node] = {}
+        self._said_of_tasks: dict[tuple[str, str], Node] = {}
         self._owner = ""
 
     def read(self, cursor: Cursor) -> None:
@@ -192,8 +192,8 @@ class _Reader:
         call = parse_place(cursor)
         cursor.accept(";")
         for argument in call.arguments if isinstance(call, Invocation) and isinstance(call.callee, Name) else ():
-            if argument.name == "interval":
-                self._intervals[call.callee.key] = argument.value  # type: ignore[union-attr]
+            if argument.name in ("interval", "priority"):
+                self._said_of_tasks[call.callee.key, argument.name] = argument.value  # type: ignore[union-attr]
 
     def _read_instance(self) -> None:
         """`PROGRAM name WITH task : Type;`"""
@@ -206,7 +206,8 @@ class _Reader:
         if cursor.accept("with"):
             task = take_name(cursor).key
         if cursor.accept(":"):
-            self.tasks.append(Task(_parse_dotted(cursor), self._intervals.get(task)))
+            said = (self._said_of_tasks.get((task, one)) for one in ("interval", "priority"))
+            self.tasks.append(Task(_parse_dotted(cursor), *said))
         cursor.skip_statement()
 
 

@@ -67,17 +67,18 @@ class Condition:
 
 
 def read_program(source: str, entry: str | None = None, dialect: Dialect = IEC, places: Sequence[FilePlace] = (),
-                 needs_entry: bool = True) -> Reading:
+                 needs_entry: bool = True, together: bool = False) -> Reading:
     """Check a source and give its meaning. `entry` names the routine that is run in every scan; without one it is that
     of the first TASK, the PROGRAM, else the last function block that no other one uses. A source of functions, types
     and global variables has none: with `needs_entry` that is an error, else a library without a program. `places` are
-    those of several files that the source is joined of."""
+    those of several files that the source is joined of. With `together` the programs of all tasks are run, interleaved
+    by interval and priority, where these are known (`tasks.py`); else only the entry."""
     findings = Findings(places)
     program = None
     contents: dict[str, int] = {}
     with suppress(TooManyErrors), _without_collection():
         try:
-            program = _read(source, entry, dialect, findings, needs_entry, contents)
+            program = _read(source, entry, dialect, findings, needs_entry, contents, together)
         except RecursionError:
             findings.report("too-deep", _START, most=MOST_DEPTH)
     diagnostics = findings.in_order()
@@ -119,7 +120,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings, needs_entry: bool,
-          contents: dict[str, int]) -> Program | None:
+          contents: dict[str, int], together: bool) -> Program | None:
     if len(source) > MOST_CHARACTERS * max(1, findings.files):
         findings.report("too-long", _START, found=len(source), most=MOST_CHARACTERS)
         return None
@@ -132,7 +133,8 @@ def _read(source: str, entry: str | None, dialect: Dialect, findings: Findings, 
     syntax = parse_source(source, findings, dialect.defines)
     contents |= {name: sum(unit.kind == kind for unit in syntax.units) for name, kind in _CONTENTS.items()}
     contents |= {"types": len(syntax.types), "global variables": sum(len(one.names) for one in syntax.globals)}
-    world = elaborate_source(syntax, findings, standard_blocks(dialect.name), dialect=dialect, entry=entry)
+    world = elaborate_source(syntax, findings, standard_blocks(dialect.name), dialect=dialect, entry=entry,
+                             together=together)
     if findings.failed:
         return None
     return make_program(world, entry, source, needs_entry)
@@ -148,7 +150,7 @@ def _read_condition(text: str, program: Program, findings: Findings) -> Expressi
     if cursor.token.kind != "end":
         raise cursor.stop("unexpected", what="a condition", key=cursor.token.key)
     variables = {variable.name: variable for variable in program.entry.variables}
-    world = World(findings, program.dialect)
+    world = World(findings, program.dialect, namespaces=program.namespaces)
     for variable in variables.values():
         _note_values(variable.type, world)
     scope = Scope(world, variables | _moved_names(program), sees_all=True)

@@ -81,7 +81,7 @@ def find_bound(unit: Unit) -> set[str]:
 def find_names(units: Iterable[Unit], of_members: bool) -> set[str]:
     """The names of variables in the bodies of units, or those behind a dot."""
     kind = Member if of_members else Name
-    return {one.key for unit in units for one in _walk(unit.body) if isinstance(one, kind)}
+    return {one.key for unit in units for one in walk(unit.body) if isinstance(one, kind)}
 
 
 def write_path(node: Node | None) -> str | None:
@@ -127,7 +127,7 @@ def _find_given(steps: Sequence[Step]) -> list[_Given]:
     """The names that may come to stand for something, whether as references, and for what; None where that is not said
     there: a pointer may be assigned another one, or be written by a call or a loop."""
     found: list[_Given] = []
-    for part in _walk(steps):
+    for part in walk(steps):
         if isinstance(part, Assignment) and part.sign == "REF=":
             found.append((_key(part.target), True, part.value))
         elif isinstance(part, Assignment):
@@ -142,7 +142,7 @@ def _key(node: Node) -> str:
     return node.key if isinstance(node, Name | Member) else ""
 
 
-def _walk(part: object) -> Iterator[object]:
+def walk(part: object) -> Iterator[object]:
     """All nodes of a piece of syntax, without recursion."""
     waiting = [part]
     while waiting:

@@ -28,6 +28,7 @@ from chatdev.departments.plc.st.core import (
 )
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
 from chatdev.departments.plc.st.functions import UNKNOWN_TYPE
+from chatdev.departments.plc.st.instances import DISPATCH, Instance
 from chatdev.departments.plc.st.references import Referent
 
 MOST_DEPTH = 150
@@ -40,7 +41,6 @@ MOST_ELEMENTS = 100_000
 
 OWN_PROGRAM = "the program that is run, by its name"
 BASE = "a block that is extended and is not there"
-DISPATCH = "dynamic dispatch"
 UNBOUND = "an in-out outside of the call of its block"
 NO_REFERENT = "a reference or pointer that stands for nothing"
 VIEWS = "views of other variables (AT)"
@@ -84,6 +84,16 @@ class Signature:
         return {}
 
 
+@dataclass(frozen=True, slots=True)
+class TimedProgram:
+    """A program that a task runs every so many milliseconds; of two that are due at once the one with the lower `rank`
+    comes first."""
+
+    name: str
+    interval_ms: int | None
+    rank: tuple[int, int]
+
+
 @dataclass(slots=True)
 class World:
     """What all routines of a source share. Names are lower case; `lost` are those whose declaration had an error, and
@@ -114,6 +124,22 @@ class World:
     """What lies in the memory of a global variable AT an address, by its name."""
     located: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The variables of routines AT addresses, which are global ones: their names there, by routine and name."""
+    instances: tuple[Instance, ...] = ()
+    """Those that a variable of an interface may stand for, in a closed world."""
+    is_closed: bool = False
+    """Whether the variables of interfaces hold numbers of instances."""
+    lent: dict[str, Variable] = field(default_factory=dict)
+    """These instances by their keys, as variables that routines have as in-outs."""
+    reading: list[str] = field(default_factory=list)
+    """The routines whose bodies are being read, each for the one before it."""
+    crossings: list[int] = field(default_factory=list)
+    """How many there were at each call by way of an interface that is being read."""
+    taken: Set[str] = frozenset()
+    """The names of instances that may come to be what a variable of an interface stands for."""
+    names_asked: Callable[[str], list[str] | None] = lambda _interface: None
+    """The members that an interface asks for; nothing where they are not all known."""
+    find_asked: Callable[[str, str, str], Signature | None] = lambda _interface, _name, _kind: None
+    """What an interface says of a member, by its name and kind; nothing if it has none of that name."""
     namespaces: frozenset[str] = frozenset()
     properties: set[str] = field(default_factory=set)
     """The names of all properties of blocks."""
@@ -146,9 +172,31 @@ class World:
     """The program that will be run, or nothing where there is none."""
     other_programs: frozenset[str] = frozenset()
     """The programs that tasks run beside it."""
+    takes_addresses: bool = False
+    """Whether a variable may be written by who knows its address."""
+    own_task: TimedProgram | None = None
+    """The one that runs it, where there is one."""
+    together: tuple[TimedProgram, ...] = ()
+    """Those that are run with it, the first ones first."""
     sizes: dict[int, tuple[Record, int]] = field(default_factory=dict)
     parts: dict[int, tuple[Record, dict[str, Field]]] = field(default_factory=dict)
     numbers: dict[int, tuple[Scalar, dict[str, int]]] = field(default_factory=dict)
+
+    def is_run(self, name: str) -> bool:
+        """Whether a task runs a program, by itself or beside others."""
+        return name == self.entry or any(one.name == name for one in self.together)
+
+    def find_shared(self, name: str) -> Variable:
+        """A global variable, or an instance that routines share."""
+        return self.lent[name] if name in self.lent else self.globals[name]
+
+    def is_taken(self, one: Instance) -> bool:
+        """Whether an instance may come to be what a variable of an interface stands for."""
+        return "this^" in self.taken or not self.taken.isdisjoint(one.names)
+
+    def closes_circle(self, name: str) -> bool:
+        """Whether a routine that is called is being read, and calls itself only by way of an interface."""
+        return name in self.reading and any(one > self.reading.index(name) for one in self.crossings)
 
     def find_part(self, record: Record, name: str) -> Field | None:
         """A part of a structure, or a variable of a function block, by its lower-case name."""

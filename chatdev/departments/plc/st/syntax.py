@@ -272,11 +272,13 @@ class TypeOf:
 
 @dataclass(frozen=True, slots=True)
 class ArrayOf:
-    """Bounds that are open (`*`) are None."""
+    """Bounds that are open (`*`) are None. `given` are the arguments of FB_init of each element, where they are said:
+    `ARRAY[0..1] OF Block[(1), (2)]`."""
 
     bounds: tuple[tuple[Node, Node] | None, ...]
     element: TypeNode
     span: Span
+    given: tuple[tuple[Argument, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,10 +352,12 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A program that a RESOURCE runs, by its type, and how often, where that is said."""
+    """A program that a RESOURCE runs, by its type; how often, and with which priority (0 is the highest), where that is
+    said."""
 
     program: Name
     interval: Node | None
+    priority: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,8 @@ def test_a_task_says_what_is_run_and_how_often() -> None:
     ("y := 1; b := GVL.run;", "", "'GVL', which is not there"),
     ("y := 1; p := ADR(y); p := p + 1; p^ := 5;", "p : POINTER TO DINT;", "pointers"),
     ("y := 1; r := 5;", "r : REFERENCE TO DINT;", "references"),
-    ("y := 1; i.Go();", "i : I;", "dynamic dispatch"), ("y := 1; b := %I*;", "", "direct addresses"),
+    ("y := 1; i.Go();", "i : I;", "a reference or pointer that stands for nothing"),
+    ("y := 1; b := %I*;", "", "direct addresses"),
     ("y := 1; u.a := 1; b := u.b = 0;", "u : U;", "unions"),
 ])
 def test_a_run_ends_where_something_is_not_known(body: str, declared: str, why: str) -> None:

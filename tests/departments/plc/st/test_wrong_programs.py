@@ -169,6 +169,9 @@ TEXTS = {  # whole texts
     "FUNCTION_BLOCK M\nVAR i : I; END_VAR\ni.go();\nEND_FUNCTION_BLOCK":
         "5:29 no-method 8:9 gap-dispatch",
     "METHOD go : BOOL\nEND_METHOD": "1:1 no-owner",
+    "FUNCTION_BLOCK B\nMETHOD FB_init : BOOL\nVAR_INPUT i, c : BOOL; n : INT; END_VAR\nEND_METHOD\nEND_FUNCTION_BLOCK\n"
+    "PROGRAM P\nVAR b : ARRAY[0..1] OF B[(1)]; n : ARRAY[0..1] OF INT[(1), (2)]; END_VAR\nEND_PROGRAM":
+        "7:5 array-arguments 7:36 no-arguments",
     "FUNCTION_BLOCK A\nMETHOD go\nEND_METHOD\nVAR b : BOOL; END_VAR\nb := go();\nEND_FUNCTION_BLOCK":
         "5:6 without-result",
     "FUNCTION_BLOCK A\nVAR_TEMP u : INT; END_VAR\nACTION go:\nu := 1;\nEND_ACTION\nEND_FUNCTION_BLOCK\nPROGRAM P\n"
