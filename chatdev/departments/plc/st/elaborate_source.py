@@ -16,9 +16,9 @@ from chatdev.departments.plc.st.instances import begin_numbered
 from chatdev.departments.plc.st.restarts import add_restarts
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import TimedProgram, World
+from chatdev.departments.plc.st.shared_memory import share_memory
 from chatdev.departments.plc.st.syntax import SourceFile
 from chatdev.departments.plc.st.tasks import find_together, read_tasks, run_beside, takes_addresses
-from chatdev.departments.plc.st.shared_memory import share_memory
 
 
 def elaborate_source(source: SourceFile, findings: Findings, standard: Mapping[str, Routine],

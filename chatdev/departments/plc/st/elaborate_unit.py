@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -29,7 +29,6 @@ from chatdev.departments.plc.st.core import (
     initial_value,
     make_record,
 )
-from chatdev.departments.plc.st.diagnostics import Fix
 from chatdev.departments.plc.st.elaborate_dispatch import open_input
 from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
@@ -50,6 +49,7 @@ from chatdev.departments.plc.st.scope import (
     Signature,
     World,
     is_open,
+    make_variables,
 )
 from chatdev.departments.plc.st.shared_memory import add_view
 from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, SourceFile, TypeNode, Unit
@@ -518,7 +518,7 @@ class Units:
             except Reject:
                 lost.update(name.key for name in names)
                 continue
-            yield from _make_variables(names, found, initial, section, declaration, known, scope)
+            yield from make_variables(names, found, initial, section, declaration, known, scope)
 
     def _bind_open(self, found: Type, declaration: Declaration, kind: str) -> Section:
         """The section of a variable: what TIA Portal hands to a function as `Array[*]` is bound to the array."""
@@ -597,24 +597,3 @@ def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement
     scope.used_globals.update(one.name for one in shared)
     return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
                  for one in (*own, *shared) if not is_lost(one.type))
-
-
-def _make_variables(names: Iterable[Name], type_: Type, initial: Value, section: Section, declaration: Declaration,
-                    known: Mapping[str, Variable], scope: Scope) -> Iterator[Variable]:
-    """The variables of a declaration; names that are taken are reported."""
-    for name in names:
-        variable = Variable(name.key, type_, initial, section, name.text, name.span, declaration.is_retained)
-        if name.key in known:
-            _report_twice(variable, known[name.key], declaration, scope)
-        else:
-            yield variable
-
-
-def _report_twice(second: Variable, first: Variable, declaration: Declaration, scope: Scope) -> None:
-    """A variable has a name that is taken. What says of an input or output once more what is known of it can go."""
-    says_nothing = (declaration.section == "local" and len(declaration.names) == 1
-                    and first.section in ("input", "output", "in_out")
-                    and (second.type, second.initial) == (first.type, first.initial))
-    fix = Fix.instead(declaration.span, "") if says_nothing else None
-    scope.world.findings.report("declared-twice", second.span, fix, name=second.written, what="variable",
-                                line=first.span.line)

@@ -67,7 +67,7 @@ def _find_referent(key: str, declaration: Declaration, given: Sequence[_Given]) 
 
 def find_addresses(units: Iterable[Unit]) -> Iterator[Address]:
     """The addresses of the controller's memory in the bodies of units and of their members."""
-    return (one for unit in units for part in (unit, *unit.members) for one in _walk(part.body)
+    return (one for unit in units for part in (unit, *unit.members) for one in walk(part.body)
             if isinstance(one, Address))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -19,6 +19,7 @@ from chatdev.departments.plc.st.core import (
     Record,
     Routine,
     Scalar,
+    Section,
     Span,
     Statement,
     Type,
@@ -26,10 +27,11 @@ from chatdev.departments.plc.st.core import (
     Value,
     Variable,
 )
-from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
+from chatdev.departments.plc.st.diagnostics import Findings, Fix, find_nearest
 from chatdev.departments.plc.st.functions import UNKNOWN_TYPE
 from chatdev.departments.plc.st.instances import DISPATCH, Instance
 from chatdev.departments.plc.st.references import Referent
+from chatdev.departments.plc.st.syntax import Declaration, Name
 
 MOST_DEPTH = 150
 """So many operators and statements may stand in each other."""
@@ -362,3 +364,23 @@ def constant_of(variable: Variable, span: Span) -> Constant | None:
         return Constant(variable.initial, variable.type, span)
     return None
 
+
+def make_variables(names: Iterable[Name], type_: Type, initial: Value, section: Section, declaration: Declaration,
+                    known: Mapping[str, Variable], scope: Scope) -> Iterator[Variable]:
+    """The variables of a declaration; names that are taken are reported."""
+    for name in names:
+        variable = Variable(name.key, type_, initial, section, name.text, name.span, declaration.is_retained)
+        if name.key in known:
+            _report_twice(variable, known[name.key], declaration, scope)
+        else:
+            yield variable
+
+
+def _report_twice(second: Variable, first: Variable, declaration: Declaration, scope: Scope) -> None:
+    """A variable has a name that is taken. What says of an input or output once more what is known of it can go."""
+    says_nothing = (declaration.section == "local" and len(declaration.names) == 1
+                    and first.section in ("input", "output", "in_out")
+                    and (second.type, second.initial) == (first.type, first.initial))
+    fix = Fix.instead(declaration.span, "") if says_nothing else None
+    scope.world.findings.report("declared-twice", second.span, fix, name=second.written, what="variable",
+                                line=first.span.line)

@@ -95,6 +95,7 @@ def test_instances_are_constructed_before_the_first_scan(declared: str, body: st
 def test_an_instance_that_cannot_be_constructed_is_not_known(declared: str, body: str) -> None:
     reading = read(declared, body)
     assert [one.code for one in reading.gaps] == ["gap-init"]
+    assert reading.program is not None
     with pytest.raises(RunTimeFault, match="not run: FB_init"):
         Machine(reading.program).scan({})
     asked = read_properties([{"job_req": "pattern", "pattern_id": "pattern-invariant", "pattern_params": ["y = 0"]}])
