@@ -226,8 +226,9 @@ def _find_layout(bench: str, target: Target) -> BenchLayout:
         return BenchLayout(_ROOT, _SCOPE)
     modules = tuple(dict.fromkeys(one.module for one in missing))
     if tested := [one for one in missing if one.module == target.top]:
-        root, *others = dict.fromkeys(one.path.partition(".")[0] for one in tested)
-        return BenchLayout(root, tested[0].path, tested[0].ports, modules, tuple(others))
+        own = [one for one in tested if one.root in tops] or tested  # a given module may make one, too
+        root, *others = dict.fromkeys(one.root for one in own)
+        return BenchLayout(root, own[0].path, own[0].ports, modules, tuple(others))
     return BenchLayout(_ROOT if _ROOT in tops or not tops else tops[-1], "", (), modules)
 
 

@@ -27,7 +27,7 @@ from chatdev.departments.verilog.simulation import SimulationResult, simulate_an
 from chatdev.departments.verilog.specification import identifiers
 from chatdev.departments.verilog.submission import read_submission
 from chatdev.departments.verilog.target import Target
-from chatdev.departments.verilog.trace_report import fit_report
+from chatdev.departments.verilog.trace_report import LONGEST, fit_report
 from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
 from chatdev.departments.verilog.tracing.trace import Past, Watch
 from chatdev.departments.verilog.waveform.comparison import (
@@ -188,6 +188,12 @@ def trace(context: ToolContext, *,
 
     What does not compile or has no mismatch is reported as `verilog.simulate` does.
     """
+    return trace_software(context, levels, outputs)
+
+
+def trace_software(context: ToolContext, levels: int, outputs: Sequence[str] | None,
+                   longest: float = LONGEST) -> Verdict:
+    """The same with reports of other lengths. Raises ToolArgumentsError when none of the `outputs` is wrong."""
     try:
         answer, _, bench = read_submission(context)
     except NoAnswer:
@@ -198,16 +204,17 @@ def trace(context: ToolContext, *,
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
         minded = find_minded(result, answer, bench, context.sandbox, folder)
-        return explain_result(answer, bench, result, levels, outputs, minded)
+        return explain_result(answer, bench, result, levels, outputs, minded, longest)
 
 
 def explain_result(answer: Answer, bench: HiddenBench, result: SimulationResult, levels: int,
-                   outputs: Sequence[str] | None = None, minded: int | None = None) -> Verdict:
+                   outputs: Sequence[str] | None = None, minded: int | None = None,
+                   longest: float = LONGEST) -> Verdict:
     """The verdict of a simulation, with the trace of its first mismatch if there is one, which is at the time that is
     `minded` (`find_minded`) where that is known; raises ToolArgumentsError when none of the `outputs` is wrong."""
     plain = verdict_of(result, answer)
     waveform = _Waveform.of(result, bench, answer, minded) if result.outcome == "mismatches" else None
-    return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
+    return _trace_back(answer, waveform, outputs, levels, plain, longest) if waveform else plain
 
 
 @tool(reads=("software",))
@@ -372,7 +379,7 @@ class _Waveform:
 
 
 def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | None, levels: int,
-                plain: Verdict) -> Verdict:
+                plain: Verdict, longest: float) -> Verdict:
     """The verdict `plain` with the report of the trace, and the lines as evidence; itself where nobody knows when
     something was wrong."""
     trace, problem = None, ""
@@ -387,13 +394,14 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     if not waveform.wrong:
         return plain
     focus = _focus(trace, waveform)
+    source = answer.number_lines(waveform.target)
     text = fit_report(
-        trace, answer.number_lines(waveform.target), _tables(trace, focus, waveform),
+        trace, source, _tables(trace, focus, waveform), longest,
         report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
         is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels)
-    last = len(answer.text.splitlines())
-    lines = [line for line in trace.lines if line <= last] if trace else []
-    evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
+    last, traced = len(answer.text.splitlines()), trace.lines if trace else ()
+    evidence = {**plain.evidence, "lines": [line for line in traced if line <= last],
+                "places": [source[line - 1][0] for line in traced], "output": focus.output, "time": focus.time}
     return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
 
 

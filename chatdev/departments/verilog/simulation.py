@@ -217,9 +217,11 @@ def _instances(text: str, bench: HiddenBench) -> tuple[Instance, ...]:
         if bench.is_python:
             ports = read_design(text, bench.target).ports
             return (Instance(bench.target.top, (), tuple((one.name, one.direction, one.width) for one in ports)),)
-        return find_instances(text, bench.beside, bench.target)
+        made = find_instances(text, bench.beside, bench.target)
     except DesignError:
         return ()
+    root = f"{bench.layout.root}."  # a given module may make one, too
+    return tuple(one for one in made if one.path.startswith(root))
 
 
 def _ports_of(made: Sequence[Instance]) -> dict[str, str]:

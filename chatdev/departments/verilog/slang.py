@@ -123,6 +123,11 @@ class Missing:
     path: str
     ports: tuple[str, ...]
 
+    @property
+    def root(self) -> str:
+        """The top module above it."""
+        return self.path.partition(".")[0]
+
 
 @isolate(DesignError, MissingProgram)
 def find_missing(bench: str, target: Target) -> tuple[tuple[str, ...], tuple[Missing, ...]]:

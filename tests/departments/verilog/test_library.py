@@ -84,6 +84,44 @@ def test_a_report_says_since_when_an_output_differs(folder: Path) -> None:
     assert "from 165000 on. It differs since 115000 already, which the bench does not mind by itself." in report
 
 
+WRAPPER = """module wrapper(input clk, output [3:0] q);
+  counter c(.clk(clk), .rst(1'b0), .en(1'b1), .q(q), .wrap());
+endmodule
+"""
+
+
+def test_a_given_module_that_makes_the_tested_one_is_no_bench(folder: Path) -> None:
+    (folder / "wrapper.v").write_text(WRAPPER, encoding="utf-8")
+    right = ["right.v", "wrapper.v", "half.v"]
+    for reference in ((), "right.v"):
+        assert judge(right, "tb.v", reference, top="counter").passed
+        assert not judge([*FILES, "wrapper.v"], "tb.v", reference, top="counter").passed
+        assert 6 in trace([*FILES, "wrapper.v"], "tb.v", reference, top="counter").evidence["lines"]
+
+
+def test_a_reference_may_have_parts_of_its_own(folder: Path) -> None:
+    (folder / "counter.v").write_text((folder / "right.v").read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "right_half.v").write_text(HALF, encoding="utf-8")
+    (folder / "half.v").write_text("\n" + HALF.replace("a & b", "a | b"), encoding="utf-8")
+    bench = BENCH.replace("if (errors", 'if (wrap !== 0) begin errors = 1; $display("FAIL: wrap"); end\n    if (errors')
+    (folder / "tb.v").write_text(bench, encoding="utf-8")
+    right = ["right.v", "right_half.v"]
+    assert judge(right, "tb.v", right).passed
+    found = trace(FILES, "tb.v", right)
+    assert (found.passed, found.evidence["output"]) == (False, "wrap")
+    assert found.evidence["places"] == ["counter.v:11", "half.v:3"]
+
+
+def test_a_report_of_a_command_has_all_signals(folder: Path) -> None:
+    wires = "".join(f"  wire w{n} = w{n + 1} /* {'x' * 100} */;\n" for n in range(60))
+    deep = WRONG.replace("  half h", f"{wires}  wire w60 = q[0];\n  half h").replace(".a(q == 9), .b(en)", ".a(w0), .b(w0)")
+    (folder / "counter.v").write_text(deep, encoding="utf-8")
+    (folder / "tb.v").write_text(BENCH.replace("FAIL: q is %0d, not 5", "FAIL: %0d"), encoding="utf-8")
+    report = str(trace(FILES, "tb.v", outputs=["wrap"]))
+    assert len(report) > 6000
+    assert "left out" not in report
+
+
 def test_a_report_says_where_a_missing_branch_would_stand(folder: Path) -> None:
     held = WRONG.replace("else if (en) begin q <= next; state <= state + 1; end", "else state <= state + 1;")
     (folder / "counter.v").write_text(held, encoding="utf-8")
