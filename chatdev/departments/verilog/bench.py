@@ -68,13 +68,14 @@ class BenchLayout:
 class HiddenBench:
     """What agents never see: the text of the test bench, and of the reference. `target` is what it tests, `mark` is
     what its prints begin with; with a number of `other_draws` it gets other random numbers than usual, those that this
-    number leads to."""
+    number leads to. Where it has not come to its end `until` a time, with its unit, it is stopped."""
 
     text: str
     reference: str | None = None
     target: Target = USUAL
     mark: str = ""
     other_draws: int | None = None
+    until: tuple[int, str] | None = None
 
     @classmethod
     def of(cls, inputs: Mapping[str, Any]) -> Self | None:
@@ -213,8 +214,15 @@ def dump_signals(bench: str, signals: Iterable[str]) -> tuple[str, str]:
     return dump_everything(bench, "")[0], dump
 
 
-DUMP = "dump_of_all_signals"
-"""The module that writes the waveform."""
+def stop_simulation(time: int, timescale: str) -> str:
+    """The text of another root module that ends the simulation at a time, and prints `STOPPED`."""
+    return (f"`timescale {timescale}/{timescale}\nmodule {STOP}; initial #(64'd{time}) "
+            f'begin $display("{STOPPED}"); $finish; end endmodule\n')
+
+
+DUMP, STOP = "dump_of_all_signals", "stop_of_simulation"
+"""The modules that write the waveform, and that end the simulation."""
+STOPPED = "VCD info: the simulation was stopped."
 
 
 @functools.lru_cache(64)

@@ -231,6 +231,12 @@ class SeenDifferences:
         return next((one for one in self.every if one.time == time), None)
 
     @property
+    def last_begun(self) -> DifferingStep | None:
+        """The one since when outputs differ that differ to the end, the latest one: what a bench reacts to at once."""
+        start = max(self.lasting.values(), default=None)
+        return None if start is None else self.begun_at(start)
+
+    @property
     def likely_first(self) -> DifferingStep | None:
         """The one to begin with where nobody asks the bench: that since when the outputs differ that differ to the end;
         where none does, the first one that is no lack of a value."""
@@ -259,6 +265,8 @@ def find_minded(found: SimulationResult, answer: Answer, bench: HiddenBench, san
     time = _time_of_complaint(found.report)
     if found.waves is None or time is None or not bench.reference or bench.target.simulator != ICARUS:
         return None
+    if found.reacted is not None and found.reacted <= time:
+        return None  # what is played would not react to the bench
     waves = Waves.open(found.waves)
     times = [one.time for one in SeenDifferences.find(waves, bench.layout.root, time, found.differing).every]
     if len(times) == 1:

@@ -34,8 +34,10 @@ from chatdev.departments.verilog.waveform.comparison import (
     ANSWER,
     REFERENCE,
     DifferingStep,
+    cut_dump,
     differing_bits,
     group_bits,
+    last_time,
 )
 from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, render_tables, viewer_files
 from chatdev.departments.verilog.waveform.recorded import window
@@ -70,17 +72,18 @@ class WrongOutput:
 
 
 def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench, minded: int | None = None,
-                  differing: Sequence[DifferingStep] | None = None) -> tuple[WrongOutput, ...]:
+                  differing: Sequence[DifferingStep] | None = None, reacted: int | None = None
+                  ) -> tuple[WrongOutput, ...]:
     """The outputs with mismatches, the one that differs first at the front. Where the bench names none, those that the
-    waveform shows to differ since the time that is `minded` (`find_minded`), or else where they most likely began to;
-    `differing` are all steps at which they do, where these are known."""
+    waveform shows to differ since the time that is `minded` (`find_minded`), or last before the bench `reacted` to one,
+    or else where they most likely began to; `differing` are all steps at which they do, where these are known."""
     root, factor = bench.layout.root, _unit_factor(bench.text, waves)
     found = [WrongOutput(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
     found.sort(key=lambda wrong: wrong.time)
     first = [wrong for wrong in found if wrong.time == found[0].time]
     if not found:
-        return tuple(_differing_outputs(report, waves, root, minded, differing))
+        return tuple(_differing_outputs(report, waves, root, differing, minded, reacted))
     return (*_find_wrong_bits(first, waves, root), *found[len(first):])
 
 
@@ -89,15 +92,18 @@ def output_columns(output: str, waves: Waves, root: str) -> list[str]:
     return [name for name in (f"{root}.{output}{REFERENCE}", f"{root}.{output}{ANSWER}") if name in waves.signals]
 
 
-def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int | None,
-                       differing: Sequence[DifferingStep] | None) -> Iterator[WrongOutput]:
-    """The outputs that differ from the reference's since the time that is `minded`, or else those that begin the
-    likeliest difference up to the first complaint, or of all; behind them the others that differ at the complaint."""
+def _differing_outputs(report: BenchReport, waves: Waves, root: str, differing: Sequence[DifferingStep] | None,
+                       minded: int | None, reacted: int | None) -> Iterator[WrongOutput]:
+    """The outputs that differ from the reference's since the time that is `minded`, those that the bench `reacted` to,
+    or else those that begin the likeliest difference up to the first complaint, or of all; behind them the others that
+    differ at the complaint."""
     complaint = report.first_complaint
     until = complaint.time if complaint and complaint.time is not None else math.inf
     found = SeenDifferences.find(waves, root, until, differing)
     found = found if found.every else SeenDifferences.find(waves, root, known=differing)
     first = found.likely_first if minded is None else found.begun_at(minded)
+    if reacted is not None and reacted <= until:
+        first = SeenDifferences.find(waves, root, reacted - 1, differing).last_begun or first
     if first is None:
         return
     begin = [WrongOutput(output, 1, first.time, first.time + 1, (),
@@ -176,6 +182,7 @@ _COLUMNS, _ROWS = 14, (16, 8, 4)  # of the table; fewer rows where signals of th
 _MOST_DRAWN = 12  # inputs, inner signals, and outputs
 _DRAWN_LEVELS = 3  # of the trace whose signals are drawn
 _MOST_KEPT = 16 << 20  # bytes of a waveform in a run's folder
+_ENDLESS = ("waits", "timed_out", "too_much_written")  # of which a waveform tells what the bench waits for
 
 
 @tool(reads=("software",))
@@ -213,7 +220,10 @@ def explain_result(answer: Answer, bench: HiddenBench, result: SimulationResult,
     """The verdict of a simulation, with the trace of its first mismatch if there is one, which is at the time that is
     `minded` (`find_minded`) where that is known; raises ToolArgumentsError when none of the `outputs` is wrong."""
     plain = verdict_of(result, answer)
-    waveform = _Waveform.of(result, bench, answer, minded) if result.outcome == "mismatches" else None
+    if result.outcome in _ENDLESS and result.waves and cut_dump(result.waves):
+        result = replace(result, report=BenchReport())
+    is_traced = result.outcome in ("mismatches", *_ENDLESS)
+    waveform = _Waveform.of(result, bench, answer, minded) if is_traced else None
     return _trace_back(answer, waveform, outputs, levels, plain, longest) if waveform else plain
 
 
@@ -323,7 +333,7 @@ class RecordedSimulation:
 class _Waveform:
     """What was recorded of a simulation that came to its end. `layout` says where the answer's signals are; `wrong` are
     the outputs with a mismatch, the first one first. Where nobody knows which these are, `is_guess` says that they are
-    those that the bench speaks of, or all."""
+    those that the bench speaks of, or all. `end` is the last time of a bench that came to none by itself."""
 
     report: BenchReport
     waves: Waves
@@ -332,6 +342,7 @@ class _Waveform:
     wrong: tuple[WrongOutput, ...]
     unit: TimeUnit
     is_guess: bool = False
+    end: int | None = None
 
     @classmethod
     def of(cls, result: SimulationResult, bench: HiddenBench, answer: Answer,
@@ -341,14 +352,15 @@ class _Waveform:
             return None
         waves = Waves.open(result.waves)
         target = add_parameters(bench, answer.text)
-        wrong = wrong_outputs(result.report, waves, bench, minded, result.differing)
-        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves))
+        wrong = wrong_outputs(result.report, waves, bench, minded, result.differing, result.reacted)
+        end = last_time(waves.path) if result.outcome in _ENDLESS else None
+        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves), end=end)
 
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
         known = tuple(one for one in self.wrong if one.output in outputs)
         complaint = self.report.first_complaint or PrintedLine("")
-        time = self.wrong[0].sampled if self.wrong else complaint.time
+        time = self.wrong[0].sampled if self.wrong else self.end if complaint.time is None else complaint.time
         if known or time is None:
             return replace(self, wrong=known)
         named = identifiers(complaint.text).intersection(outputs) or {*outputs}
@@ -398,7 +410,8 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     text = fit_report(
         trace, source, _tables(trace, focus, waveform), longest,
         report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
-        is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels)
+        is_guess=waveform.is_guess, ended="" if waveform.end is None else plain.report.partition("\n")[0],
+        deepest=_DEEPEST, asked=levels)
     last, traced = len(answer.text.splitlines()), trace.lines if trace else ()
     evidence = {**plain.evidence, "lines": [line for line in traced if line <= last],
                 "places": [source[line - 1][0] for line in traced], "output": focus.output, "time": focus.time}

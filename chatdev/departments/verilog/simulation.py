@@ -18,11 +18,14 @@ from chatdev.departments.verilog.answer import broken_rules, lint, outside_names
 from chatdev.departments.verilog.bench import (
     DUMP,
     REFERENCE_MODULE,
+    STOP,
+    STOPPED,
     HiddenBench,
     dump_everything,
     dump_signals,
     names_beside,
     rename,
+    stop_simulation,
     undefine_macros,
 )
 from chatdev.departments.verilog.bench_report import BenchReport, severe_lines
@@ -51,6 +54,8 @@ from chatdev.departments.verilog.waveform.comparison import (
     DifferingStep,
     find_differences,
     find_lost,
+    find_reaction,
+    last_time,
     merge_reference,
 )
 from chatdev.departments.verilog.waveform.vcd import WaveformError
@@ -86,7 +91,8 @@ class SimulationResult:
     `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the simulation did,
     `expected` is how many samples there are with the reference, where it was simulated as well, `right` the report on
     it, and `unseen` how the outputs differ from its; `other_draws` is the number that led to the random inputs of a
-    second run; `differing` are the steps at which outputs differ, where they were looked at with the reference's."""
+    second run; `differing` are the steps at which outputs differ, where they were looked at with the reference's, and
+    `reacted` is when the inputs first do, as the bench reacts to outputs."""
 
     outcome: str
     compiled: CompileResult
@@ -100,6 +106,7 @@ class SimulationResult:
     unseen: Differences | None = None
     other_draws: int | None = None
     differing: Sequence[DifferingStep] | None = None
+    reacted: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -307,15 +314,32 @@ def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: P
                       limits: ProcessLimits = SIMULATING,
                       record: Mapping[str, str] | None = None) -> SimulationResult:
     """The same of the text of an answer that was examined. `record` are full names of its ports with their directions:
-    where it passes, they are compared with those of the reference."""
-    marked = _mark(bench, text)
+    where it passes, they are compared with those of the reference. With `dump` the bench is stopped where it has not
+    come to its end when it has twice over with the reference."""
+    marked, right = _mark(bench, text), None
+
+    def simulate_right() -> SimulationResult:
+        (folder / "right").mkdir()
+        return simulate_unexamined(reference_as_answer(marked.reference or "", marked.target), marked, sandbox,
+                                   folder / "right", dump=dump, limits=limits, record=record)
+
+    if dump and bench.reference and not bench.compares and not bench.is_python:
+        right = simulate_right()
+        marked = replace(marked, until=_twice_its_end(right))
     found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits, record=record)
     if found.report is None or bench.reference is None:
         return found
     is_undecided = not bench.compares and (dump or not found.report.is_counted)
     if is_undecided or (record and found.passed):
-        return _compare_with_reference(found, marked, sandbox, folder, dump, limits, record or {})
+        return _compare_with_reference(found, right or simulate_right(), marked, folder, dump, record or {})
     return found
+
+
+def _twice_its_end(right: SimulationResult) -> tuple[int, str] | None:
+    """Twice the time at which the bench ends with the reference."""
+    if right.report is None or right.waves is None:
+        return None
+    return 2 * last_time(right.waves), Waves.open(right.waves).timescale
 
 
 def _mark(bench: HiddenBench, text: str) -> HiddenBench:
@@ -344,6 +368,8 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     if bench.other_draws is not None:
         drawing = _DRAWS.replace("COUNT", str(1 + bench.other_draws % _MOST_DRAWS))
         files, tops = files | {f"{_OTHER_DRAWS}.sv": drawing}, [_OTHER_DRAWS, *tops]
+    if bench.until:
+        files, tops = files | {f"{STOP}.sv": stop_simulation(*bench.until)}, [STOP, *tops]
     compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target)
     if not compiled.passed:
         return _explain_misfit(compiled, files, bench, sandbox, folder)
@@ -394,13 +420,10 @@ def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport |
     return "finished", BenchReport.read_lines(lines, ran.stdout, complains=bench.complains, affirms=bench.affirms)
 
 
-def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path, dump: bool,
-                            limits: ProcessLimits, record: Mapping[str, str]) -> SimulationResult:
-    """The result, its report read in the light of what the bench prints of the reference, with what it does not see,
-    and its waveform with the outputs of the reference beside those of the answer."""
-    (folder / "right").mkdir()
-    right = simulate_unexamined(reference_as_answer(bench.reference or "", bench.target), bench, sandbox,
-                                folder / "right", dump=dump, limits=limits, record=record)
+def _compare_with_reference(found: SimulationResult, right: SimulationResult, bench: HiddenBench, folder: Path,
+                            dump: bool, record: Mapping[str, str]) -> SimulationResult:
+    """The result, its report read in the light of what the bench prints of the reference (`right`), with what it does
+    not see, and its waveform with the outputs of the reference beside those of the answer."""
     if right.report is None or found.report is None:
         return found
     found, usual = (_read_beside(one, bench, right.report) for one in (found, right))
@@ -409,9 +432,13 @@ def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox
         unseen = find_differences(found.waves, right.waves, record)
     if dump and not bench.compares and found.waves and right.waves:
         merged = folder / "merged.vcd"
-        differing = merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench), merged)
-        found = replace(found, waves=merged, differing=differing)
-    return replace(found, right=right.report, unseen=unseen, expected=usual.samples)
+        scope, (inputs, outputs) = bench.layout.scope, _ports_of_reference(bench)
+        differing = merge_reference(found.waves, right.waves, scope, outputs, merged)
+        reacted = find_reaction(found.waves, right.waves, [f"{scope}.{name}" for name in inputs])
+        found = replace(found, waves=merged, differing=differing, reacted=reacted)
+    found = replace(found, right=right.report, unseen=unseen, expected=usual.samples)
+    complaint = found.report.first_complaint if found.report else None
+    return replace(found, outcome="waits") if complaint is None and STOPPED in found.printed else found
 
 
 def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport | None) -> SimulationResult:
@@ -423,13 +450,14 @@ def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport
     return replace(found, report=report, outcome=_outcome("finished", report))
 
 
-def _outputs_of(bench: HiddenBench) -> list[str]:
-    """Those of the reference."""
+def _ports_of_reference(bench: HiddenBench) -> tuple[list[str], list[str]]:
+    """Its inputs, and its outputs."""
     try:
         ports = read_design(reference_as_answer(bench.reference or "", bench.target), bench.target).ports
     except DesignError:
-        return []
-    return [port.name for port in ports if port.direction != "in"]
+        return [], []
+    return ([port.name for port in ports if port.direction == "in"],
+            [port.name for port in ports if port.direction != "in"])
 
 
 def _without_clashes(reference: str, taken: Container[str]) -> str:

@@ -114,7 +114,7 @@ def test_a_reference_may_have_parts_of_its_own(folder: Path) -> None:
 
 def test_a_report_of_a_command_has_all_signals(folder: Path) -> None:
     wires = "".join(f"  wire w{n} = w{n + 1} /* {'x' * 100} */;\n" for n in range(60))
-    deep = WRONG.replace("  half h", f"{wires}  wire w60 = q[0];\n  half h").replace(".a(q == 9), .b(en)", ".a(w0), .b(w0)")
+    deep = WRONG.replace("  half h(.a(q == 9), .b(en)", f"{wires}  wire w60 = q[0];\n  half h(.a(w0), .b(w0)")
     (folder / "counter.v").write_text(deep, encoding="utf-8")
     (folder / "tb.v").write_text(BENCH.replace("FAIL: q is %0d, not 5", "FAIL: %0d"), encoding="utf-8")
     report = str(trace(FILES, "tb.v", outputs=["wrap"]))
