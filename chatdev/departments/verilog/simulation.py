@@ -68,9 +68,10 @@ _CHECKS = re.compile(r"\b(?:assert|assume|cover|restrict|property|sequence|clock
                      r"|\$(?:fatal|error|warning|info)\b")
 _ENDS = re.compile(r"\$(?:finish|stop|fatal)\b")
 _NO_REMARK = re.compile(r"^sorry: constant selects in|^@\* is sensitive to all \d+ words in array"
-                        r"|got (?:32|64)\. Pruning \(signed\)|is selecting (?:after|before) vector")
-"""What Icarus Verilog says of its own ways, of numbers such as `0` at a port, and of bits behind a condition that is
-never true; lint tells what is wrong of these."""
+                        r"|got (?:32|64)\. Pruning \(signed\)|is selecting (?:after|before) vector"
+                        r"|^Constant bit select .* is (?:after|before) vector|with dangling input port \d+")
+"""What Icarus Verilog says of its own ways, of numbers such as `0` at a port, of bits behind a condition that is never
+true, and of open inputs; lint tells what is wrong of these."""
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
