@@ -12,7 +12,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from chatdev.departments.verilog.answer import lint as look_through
 from chatdev.departments.verilog.answer import undriven_signals
 from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.design_files import DesignFiles, read_design_files
+from chatdev.departments.verilog.lint_off import is_switched_off, switched_off
 from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import ANSWER
 from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, resolve_colours, viewer_files
@@ -128,7 +129,18 @@ def messages_of(design: DesignFiles, *, lints: Literal["", "usual", "strict"] = 
     if lints and not any(one.severity == "error" for one in found):
         found += [*look_through(design.answer, design.target, lints, everywhere=True),
                   *undriven_signals(design.answer, design.target, everywhere=True)]
-    return [_at_its_file(one, design) for one in dict.fromkeys(found)]
+    return [*_leave_switched_off((_at_its_file(one, design) for one in dict.fromkeys(found)), design)]
+
+
+def _leave_switched_off(messages: Iterable[FileMessage], design: DesignFiles) -> Iterator[FileMessage]:
+    """Errors, and the remarks that no `lint_off` of the file speaks of."""
+    given = design.inputs.get("given", {})
+    texts = {design.file: design.answer} | {path: given[name] for name, path in design.files.items() if name in given}
+    off = {str(path): switched_off(text) for path, text in texts.items() if "lint_o" in text}
+    for one in messages:
+        codes = off.get(one.file, {}).get(one.line, frozenset())
+        if one.severity == "error" or not is_switched_off(one.text, codes):
+            yield one
 
 
 def _at_its_file(one: Message, design: DesignFiles) -> FileMessage:

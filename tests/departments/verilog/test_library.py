@@ -84,6 +84,17 @@ def test_a_report_says_since_when_an_output_differs(folder: Path) -> None:
     assert "from 165000 on. It differs since 115000 already, which the bench does not mind by itself." in report
 
 
+def test_remarks_that_a_source_switches_off_are_left_out(folder: Path) -> None:
+    dead = WRONG.replace("  half h", "  wire dead = en;\n  half h")
+    for written, told in (("", True), ("// verilator lint_off UNUSED\n", False), ("/* Verilator lint_off UNUSEDSIGNAL */\n", False),
+                          ("// verilator lint_off WIDTH\n", True), ("// verilator lint_off\n", False),
+                          ("// verilator lint_off UNUSED\n// verilator lint_on UNUSED\n", True)):
+        (folder / "counter.v").write_text(written + dead, encoding="utf-8")
+        assert any("unused" in str(one) for one in lint(FILES)) is told
+    (folder / "half.v").write_text("// verilator lint_off\n" + HALF.replace("a & b", "a & bb"), encoding="utf-8")
+    assert any(one.severity == "error" for one in lint(FILES))
+
+
 WRAPPER = """module wrapper(input clk, output [3:0] q);
   counter c(.clk(clk), .rst(1'b0), .en(1'b1), .q(q), .wrap());
 endmodule

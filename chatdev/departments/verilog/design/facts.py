@@ -89,7 +89,8 @@ def find_latches(design: Design) -> Iterator[tuple[int, str]]:
             continue
         for signal in sorted(process.written - process.always_written):
             writers = [one for one in process.assignments if any(target.signal == signal for target in one.targets)]
-            if not _is_read_at_once(signal, process, design) and not _cover_all([one.conditions for one in writers], design):
+            is_covered = _cover_all([one.conditions for one in writers], design)
+            if not is_covered and not _is_read_at_once(signal, process, design):
                 name = signal.rpartition(".")[2]  # the same in every instance of its module
                 yield writers[0].lines.first, (f"a latch is inferred for `{name}`, which is not assigned on every way "
                                                "through the block; give it a value at the begin")
