@@ -18,6 +18,7 @@ from pydantic import Field
 from chatdev.departments.verilog.answer import Answer, NoAnswer
 from chatdev.departments.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
+from chatdev.departments.verilog.complaint import outputs_spoken_of
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import DesignFacts, read_design
 from chatdev.departments.verilog.design.records import Part
@@ -333,7 +334,8 @@ class RecordedSimulation:
 class _Waveform:
     """What was recorded of a simulation that came to its end. `layout` says where the answer's signals are; `wrong` are
     the outputs with a mismatch, the first one first. Where nobody knows which these are, `is_guess` says that they are
-    those that the bench speaks of, or all. `end` is the last time of a bench that came to none by itself."""
+    those that the bench speaks of, or all. `end` is the last time of a bench that came to none by itself, and `bench`
+    its text, if it is Verilog."""
 
     report: BenchReport
     waves: Waves
@@ -343,6 +345,7 @@ class _Waveform:
     unit: TimeUnit
     is_guess: bool = False
     end: int | None = None
+    bench: str = ""
 
     @classmethod
     def of(cls, result: SimulationResult, bench: HiddenBench, answer: Answer,
@@ -354,7 +357,8 @@ class _Waveform:
         target = add_parameters(bench, answer.text)
         wrong = wrong_outputs(result.report, waves, bench, minded, result.differing, result.reacted)
         end = last_time(waves.path) if result.outcome in _ENDLESS else None
-        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves), end=end)
+        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves), end=end,
+                   bench="" if bench.is_python else bench.text)
 
     def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
@@ -363,7 +367,8 @@ class _Waveform:
         time = self.wrong[0].sampled if self.wrong else self.end if complaint.time is None else complaint.time
         if known or time is None:
             return replace(self, wrong=known)
-        named = identifiers(complaint.text).intersection(outputs) or {*outputs}
+        named = (identifiers(complaint.text).intersection(outputs)
+                 or outputs_spoken_of(self.bench, complaint.text, outputs) or {*outputs})
         guess = tuple(WrongOutput(name, 0, time, time, ()) for name in outputs if name in named)
         return replace(self, wrong=guess, is_guess=True)
 
