@@ -360,14 +360,15 @@ class _Waveform:
         return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves), end=end,
                    bench="" if bench.is_python else bench.text)
 
-    def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
-        """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
+    def with_suspects(self, outputs: Sequence[str], asked: Sequence[str] | None = None) -> _Waveform:
+        """With those wrong outputs that the design has, or else a guess: its `outputs` that are `asked` for, or that
+        the bench speaks of."""
         known = tuple(one for one in self.wrong if one.output in outputs)
         complaint = self.report.first_complaint or PrintedLine("")
         time = self.wrong[0].sampled if self.wrong else self.end if complaint.time is None else complaint.time
         if known or time is None:
             return replace(self, wrong=known)
-        named = (identifiers(complaint.text).intersection(outputs)
+        named = ({*(asked or ())}.intersection(outputs) or identifiers(complaint.text).intersection(outputs)
                  or outputs_spoken_of(self.bench, complaint.text, outputs) or {*outputs})
         guess = tuple(WrongOutput(name, 0, time, time, ()) for name in outputs if name in named)
         return replace(self, wrong=guess, is_guess=True)
@@ -402,7 +403,7 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     trace, problem = None, ""
     try:
         design = read_design(answer.text, waveform.target)
-        waveform = waveform.with_suspects(design.output_names)
+        waveform = waveform.with_suspects(design.output_names, outputs)
         if waveform.wrong:
             waveform = waveform.restrict_to(outputs)
             trace = _find_trace(answer, waveform, design, levels)
