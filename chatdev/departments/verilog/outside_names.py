@@ -334,7 +334,8 @@ def _checks_parameters(block: Any, constants: set[str]) -> bool:
     own.update(re.findall(r"\bfor\s*\(\s*(?:\w+\s+)?(\w+)\s*=", str(block)))
     named = {_text(node.identifier) for node in nodes if kind_of(node) in ("IdentifierName", "IdentifierSelectName")}
     called = {_task_of(node) for node in nodes if kind_of(node) == "ExpressionStatement"}
-    return (not kinds.isdisjoint({"ConditionalStatement", "ImmediateAssertStatement"})
+    asks = kinds | {kind_of(node) for node in _above(block)}
+    return (not asks.isdisjoint({"ConditionalStatement", "ImmediateAssertStatement", "IfGenerate", "CaseGenerate"})
             and not re.search(r"Statement\b", " ".join(kinds - _STATEMENTS))
             and named <= constants | own and called <= PRINTS | _ENDINGS)
 

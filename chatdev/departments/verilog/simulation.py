@@ -21,6 +21,7 @@ from chatdev.departments.verilog.bench import (
     STOP,
     STOPPED,
     HiddenBench,
+    add_parameters,
     dump_everything,
     dump_signals,
     names_beside,
@@ -138,8 +139,12 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
     simulated = _without_checks(expanded or "", target)
-    compiled = compile_files({ANSWER: answer if simulated == (expanded or "") else simulated}, [target.top], sandbox,
-                             folder / "alone", target, to_run=False)
+    files = {ANSWER: answer if simulated == (expanded or "") else simulated}
+    compiled = compile_files(files, [target.top], sandbox, folder / "alone", target, to_run=False)
+    used = add_parameters(replace(bench, target=target), answer) if bench and not bench.is_python else target
+    if used != target:  # its defaults may be none that it can have
+        again = compile_files(files, [target.top], sandbox, folder / "with_parameters", used, to_run=False)
+        compiled = again if again.passed else compiled
     if not compiled.passed:
         return replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     compiled = replace(compiled, messages=tuple(map(_name_file, _leave_remarks(compiled.messages))))
@@ -147,8 +152,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
     if outside := outside_names(expanded, target, beside):
         return replace(compiled, outcome="refused", messages=tuple(outside))
-    return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
-                   text=simulated)
+    return replace(compiled, messages=(*compiled.messages, *lint(answer, used)), text=simulated)
 
 
 def _leave_remarks(messages: Sequence[Message]) -> Iterator[Message]:

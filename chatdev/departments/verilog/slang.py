@@ -153,6 +153,7 @@ class _SlangSource:
         ast = self._slang.ast
         options = ast.CompilationOptions()
         options.flags = ast.CompilationFlags.AllowUseBeforeDeclare
+        options.paramOverrides = [f"{name}={value}" for name, value in target.parameters]
         self._source = Source(text, target, options)
         self._compilation = ast.Compilation(self._source.bag)
         self.tree = None

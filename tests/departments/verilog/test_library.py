@@ -84,6 +84,34 @@ def test_a_report_says_since_when_an_output_differs(folder: Path) -> None:
     assert "from 165000 on. It differs since 115000 already, which the bench does not mind by itself." in report
 
 
+RING = """module ring #(parameter W = 0) (input clk, input rst, output q);
+  reg [W-1:0] n;
+  assign q = n[W-1];
+  always @(posedge clk) n <= rst ? {1'b1, {(W-1){1'b0}}} : {n[W-2:0], n[W-1]};
+endmodule
+"""
+RING_BENCH = """module tb; reg clk = 0, rst = 1; wire q; integer n = 0;
+  ring #(.W(4)) dut(.clk(clk), .rst(rst), .q(q));
+  always #5 clk = ~clk;
+  always @(posedge clk) if (!rst) n = n + q;
+  initial begin repeat (2) @(negedge clk); rst = 0; #400 if (n != 10) $display("FAIL %0d", n); else $display("PASS");
+    $finish; end
+endmodule
+"""
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+def test_defaults_that_no_bench_uses_may_be_none_at_all(folder: Path, simulator: str) -> None:
+    (folder / "ring.v").write_text(RING, encoding="utf-8")
+    (folder / "tb.v").write_text(RING_BENCH, encoding="utf-8")
+    assert str(judge("ring.v", "tb.v", simulator=simulator)) == "The test bench passes."
+    assert any(one.severity == "error" for one in check("ring.v", simulator=simulator))
+    (folder / "ring.v").write_text(RING.replace("n[W-2:0]", "n[W-1:1]"), encoding="utf-8")
+    assert not judge("ring.v", "tb.v", simulator=simulator).passed
+    (folder / "ring.v").write_text(RING.replace("{n[W", "{none[W"), encoding="utf-8")
+    assert "declared" in str(judge("ring.v", "tb.v", simulator=simulator))
+
+
 def test_remarks_that_a_source_switches_off_are_left_out(folder: Path) -> None:
     dead = WRONG.replace("  half h", "  wire dead = en;\n  half h")
     for written, told in (("", True), ("// verilator lint_off UNUSED\n", False), ("// verilator lint_off\n", False),
