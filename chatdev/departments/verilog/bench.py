@@ -188,6 +188,7 @@ def read_target(inputs: Mapping[str, Any]) -> Target:
     given, named, bench = inputs.get("given"), inputs.get("top"), inputs.get("bench")
     simulator = str(inputs.get("simulator") or "").strip().lower()
     target = Target.named(str(named).strip() if named else None, given, simulator, inputs.get("defines"))
+    target = replace(target, may_end=bool(inputs.get("may_end")))
     if named or not bench or re.search(rf"\b{TOP}\b", bench):
         return target
     tested = _tested_modules(bench, target)

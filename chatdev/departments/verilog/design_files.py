@@ -72,7 +72,7 @@ def read_design_files(words: Sequence[str], lists: Sequence[Path], top: str | No
     texts = {file: headers.include(file, text) for file, text in _read_sources(found, bench).items()}
     beside = {name: "\n".join(headers.include(path, read_text_file(path, f"--{name}")) for path in paths)
               for name, paths in (("bench", [bench] if bench else []), ("reference", reference)) if paths}
-    inputs: dict[str, Any] = {"simulator": simulator, "defines": found.defines, **beside}
+    inputs: dict[str, Any] = {"simulator": simulator, "defines": found.defines, "may_end": True, **beside}
     top = top or found.top
     main = _find_main(texts, top or _module_of_bench(inputs, texts))
     inputs["top"] = top or _module_of(texts[main], texts, inputs)

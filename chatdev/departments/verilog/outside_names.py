@@ -321,9 +321,15 @@ def find_parameter_checks(root: Any) -> Iterator[tuple[int, int, str]]:
                 yield from _ends_in(node)
 
 
-def _ends_in(block: Any) -> Iterator[tuple[int, int, str]]:
+def find_ends(root: Any) -> Iterator[tuple[int, int, str]]:
+    """The same of all that ends the simulation as if it were done (`$finish`, `$stop`)."""
+    for module in _modules(root):
+        yield from _ends_in(module, _ENDINGS - {"fatal"})
+
+
+def _ends_in(block: Any, tasks: Container[str] = _ENDINGS) -> Iterator[tuple[int, int, str]]:
     for call in nodes_below(block):
-        if _task_of(call) in _ENDINGS and not any(kind_of(one) == "ActionBlock" for one in _above(call)):
+        if _task_of(call) in tasks and not any(kind_of(one) == "ActionBlock" for one in _above(call)):
             yield call.sourceRange.start.offset, call.sourceRange.end.offset, ";"
 
 

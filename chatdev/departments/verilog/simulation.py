@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, Self
 
@@ -47,7 +48,7 @@ from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.macros import expand_macros
 from chatdev.departments.verilog.simulators import compile_files, run_program
-from chatdev.departments.verilog.slang import Instance, find_checks, find_configuration_checks, find_instances
+from chatdev.departments.verilog.slang import Instance, find_checks, find_endings, find_instances
 from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, Target, unit_names
 from chatdev.departments.verilog.waveform.comparison import (
     Difference,
@@ -135,7 +136,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
         taken = frozenset() if bench.is_python else frozenset(unit_names(bench.text))
         may_print, beside = bench.can_be_marked, bench.beside
     target = target.including(answer)
-    expanded = _without_ends(expand_macros(answer, sandbox, folder / "macros", target))
+    expanded = _without_ends(expand_macros(answer, sandbox, folder / "macros", target), target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
     simulated = _without_checks(expanded or "", target)
@@ -160,9 +161,11 @@ def _leave_remarks(messages: Sequence[Message]) -> Iterator[Message]:
     return (one for one in messages if not _NO_REMARK.search(one.text))
 
 
-def _without_ends(text: str | None) -> str | None:
-    """The text without what ends the simulation where parameters do not fit: a bench goes on, and sees what it does."""
-    return _leave_out(text, find_configuration_checks) if text and _ENDS.search(text) else text
+def _without_ends(text: str | None, target: Target) -> str | None:
+    """The text without what ends the simulation where parameters do not fit, or all that does where it may: a bench
+    goes on, and sees what it does."""
+    is_asked = text is not None and _ENDS.search(text)
+    return _leave_out(text, partial(find_endings, every=target.may_end)) if text and is_asked else text
 
 
 def _without_checks(text: str, target: Target) -> str:

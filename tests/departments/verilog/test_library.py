@@ -84,6 +84,18 @@ def test_a_report_says_since_when_an_output_differs(folder: Path) -> None:
     assert "from 165000 on. It differs since 115000 already, which the bench does not mind by itself." in report
 
 
+def test_what_ends_the_simulation_in_a_design_of_ones_own_is_left_out(folder: Path) -> None:
+    right = WRONG.replace("next = 1;", "next = 0;")
+    for text, passes in ((right, True), (WRONG, False)):
+        ending = text.replace("  half h",
+                              '  always @(posedge clk) if (q == 3) begin $display("PASS"); $finish; end\n  half h')
+        (folder / "counter.v").write_text(ending, encoding="utf-8")
+        verdict = judge(FILES, "tb.v")
+        assert verdict.passed is passes, verdict
+    (folder / "counter.v").write_text(ending.replace("$finish", "$fatal"), encoding="utf-8")
+    assert "`$fatal` is not allowed" in str(judge(FILES, "tb.v"))
+
+
 RING = """module ring #(parameter W = 0) (input clk, input rst, output q);
   reg [W-1:0] n;
   assign q = n[W-1];
