@@ -38,6 +38,7 @@ from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 PICTURES = (".svg", ".vcd")
 """What `draw` writes, by the ending of its file."""
 _INPUT = re.compile(r"--input (\w+)=")  # what a run calls an option
+_GIVEN = re.compile(r"with --input given=@?FILE")
 _PLACE = re.compile(r"(?:given/)?(?P<file>[^:\s]+):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 
 OnePath = str | os.PathLike[str]
@@ -236,5 +237,5 @@ def _open_context(design: DesignFiles, *, looks_at_bench: bool = True) -> Iterat
             try:
                 judging.check_bench.call(context, {})
             except ToolError as error:
-                raise ConfigError(_INPUT.sub(r"--\1 ", str(error))) from None
+                raise ConfigError(_INPUT.sub(r"--\1 ", _GIVEN.sub("on the command line", str(error)))) from None
         yield context

@@ -135,6 +135,17 @@ def test_remarks_that_a_source_switches_off_are_left_out(folder: Path) -> None:
     assert any(one.severity == "error" for one in lint(FILES))
 
 
+def test_what_other_files_lack_is_told_in_the_words_of_the_command(folder: Path) -> None:
+    (folder / "half.v").write_text(HALF.replace("a & b", "a & bb"), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"half.v, line 2: `bb` is not declared; mend it, or give what it needs on the "
+                                          r"command line"):
+        judge(FILES, "tb.v")
+    (folder / "half.v").write_text(HALF, encoding="utf-8")
+    (folder / "tb.v").write_text(BENCH.replace("always #5", "helper h(clk); always #5"), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"needs helper beside counter; give the files on the command line"):
+        judge(FILES, "tb.v")
+
+
 WRAPPER = """module wrapper(input clk, output [3:0] q);
   counter c(.clk(clk), .rst(1'b0), .en(1'b1), .q(q), .wrap());
 endmodule
