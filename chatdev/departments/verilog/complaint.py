@@ -17,13 +17,18 @@ _PRINT = re.compile(r'\$(?:display|write|strobe|error|fatal)[bho]?\s*+\(\s*+(?:\
 _FORMAT = re.compile(r"%[-\d.]*[a-zA-Z]")
 _ASKED = re.compile(rf"\b(?:if|assert|while|wait)\s*+\((?P<what>{_WITHIN})\)")
 _TASK = re.compile(r"\b(?P<end>end)?task\b\s*+(?:automatic\s++)?(?P<name>\w*)")
+_AFTER_DOT = re.compile(r"\.\s*(\w+)")
+_LINE = re.compile(r"\(line (\d{1,6}) of the bench\)")  # where a test in Python failed
 _NEAR = 2000  # characters before a statement in which the question is looked for
 _LONGEST = 400  # characters of a complaint that are compared
 
 
 def outputs_spoken_of(bench: str, complaint: str, outputs: Collection[str]) -> set[str]:
     """Those of the outputs that the complaint is about; where that is not found, those that the bench connects by name;
-    none where it connects none of them so."""
+    none where it connects none of them so. Of a bench in Python they are those in the line at which it failed."""
+    if line := _LINE.search(complaint):
+        failed = "".join(bench.split("\n")[int(line[1]) - 1:int(line[1])])
+        return {*_AFTER_DOT.findall(failed)}.intersection(outputs)
     code = blank_comments(bench)
     connected = {found["port"]: {*_NAME.findall(found["to"])} for found in _CONNECTION.finditer(code)
                  if found["port"] in outputs}

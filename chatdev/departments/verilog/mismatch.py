@@ -335,7 +335,7 @@ class _Waveform:
     """What was recorded of a simulation that came to its end. `layout` says where the answer's signals are; `wrong` are
     the outputs with a mismatch, the first one first. Where nobody knows which these are, `is_guess` says that they are
     those that the bench speaks of, or all. `end` is the last time of a bench that came to none by itself, and `bench`
-    its text, if it is Verilog."""
+    its text."""
 
     report: BenchReport
     waves: Waves
@@ -358,7 +358,7 @@ class _Waveform:
         wrong = wrong_outputs(result.report, waves, bench, minded, result.differing, result.reacted)
         end = last_time(waves.path) if result.outcome in _ENDLESS else None
         return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves), end=end,
-                   bench="" if bench.is_python else bench.text)
+                   bench=bench.text)
 
     def with_suspects(self, outputs: Sequence[str], asked: Sequence[str] | None = None) -> _Waveform:
         """With those wrong outputs that the design has, or else a guess: its `outputs` that are `asked` for, or that

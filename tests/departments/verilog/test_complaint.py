@@ -34,6 +34,12 @@ def test_a_bench_that_connects_by_place_says_nothing() -> None:
     assert outputs_spoken_of(bench, "FAIL", OUTPUTS) == set()
 
 
+@pytest.mark.parametrize(("line", "spoken_of"), [(3, {"data"}), (2, set()), (9, set())])
+def test_a_test_in_python_speaks_of_what_its_line_names(line: int, spoken_of: set[str]) -> None:
+    bench = "@cocotb.test()\nasync def holds(dut):\n    assert dut.data.value == dut.a.value, 'wrong'\n"
+    assert outputs_spoken_of(bench, f"holds: wrong (line {line} of the bench)", OUTPUTS) == spoken_of
+
+
 def test_brackets_without_an_end_take_no_time() -> None:
     bench = DUT + "if (" + "(a" * 20_000 + ' $display("FAIL");' + "task t; " * 2_000
     assert outputs_spoken_of(bench, "FAIL", OUTPUTS)

@@ -137,8 +137,8 @@ def test_remarks_that_a_source_switches_off_are_left_out(folder: Path) -> None:
 
 def test_what_other_files_lack_is_told_in_the_words_of_the_command(folder: Path) -> None:
     (folder / "half.v").write_text(HALF.replace("a & b", "a & bb"), encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"half.v, line 2: `bb` is not declared; mend it, or give what it needs on the "
-                                          r"command line"):
+    with pytest.raises(ConfigError, match=r"half.v, line 2: `bb` is not declared; mend it, or give what it needs on "
+                                          r"the command line"):
         judge(FILES, "tb.v")
     (folder / "half.v").write_text(HALF, encoding="utf-8")
     (folder / "tb.v").write_text(BENCH.replace("always #5", "helper h(clk); always #5"), encoding="utf-8")
