@@ -115,7 +115,7 @@ def _measured(problem: Subject, bench: HiddenBench, mutant: Mutant, simulated: S
         design = Design.of(mutant.text, bench.target)
         begun = time.process_time()
         waves = Waves.open(path)
-        wrong = wrong_outputs(report, waves, bench, differing=simulated.differing)
+        wrong = wrong_outputs(report, waves, bench, differing=simulated.differing, reacted=simulated.reacted)
         if not wrong:
             raise DesignError("no output differs in the waveform")
         history = History.of(waves, bench.layout.scope, design.widths, wrong[0].sampled)

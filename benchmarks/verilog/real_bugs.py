@@ -156,7 +156,7 @@ def row_of(bug: Bug) -> Row:
 
 
 def _traced(bug: Bug, bench: HiddenBench, waves: Waves, result: Any) -> Row:
-    wrong = wrong_outputs(result.report, waves, bench, differing=result.differing)
+    wrong = wrong_outputs(result.report, waves, bench, differing=result.differing, reacted=result.reacted)
     if not wrong:
         return Row(bug.name, bug.is_seen, "no difference recorded")
     design = Design.of(bug.wrong, add_parameters(bench, bug.wrong))

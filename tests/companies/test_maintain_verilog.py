@@ -112,14 +112,20 @@ def test_what_nothing_shows_is_not_judged(chat_server: ChatServer, tmp_path: Pat
 @pytest.mark.parametrize(("other", "words", "why"), [
     ({"rtl/other.v": "module half(input a);\nendmodule\n"}, [], "declared twice, in rtl/half.v and rtl/other.v"),
     ({}, ["--input", "top=adder"], "no module `adder` (it has full, half, old_tb)"),
-    ({"rtl/full.v": DESIGN["rtl/full.v"].replace("assign", "initial $finish;\n  assign")}, [],
-     "rtl/full.v:6: `$finish` is not allowed"),
+    ({"rtl/full.v": DESIGN["rtl/full.v"].replace("assign", "initial $system;\n  assign")}, [],
+     "rtl/full.v:6: `$system` is not allowed"),
 ])
 def test_a_design_that_cannot_be_judged_costs_no_call(chat_server: ChatServer, tmp_path: Path,
                                                       other: dict[str, str], words: list[str], why: str) -> None:
     _, printed = changed(chat_server, tmp_path, {"change": RIGHT}, *words, design={**DESIGN, **other})
     assert why in printed
     assert chat_server.requests == []
+
+
+def test_a_design_may_end_the_simulation_as_it_was_written(chat_server: ChatServer, tmp_path: Path) -> None:
+    ending = DESIGN["rtl/full.v"].replace("assign", "initial if (x === 1'bz) $finish;\n  assign")
+    status, printed = changed(chat_server, tmp_path, {"change": RIGHT}, design={**DESIGN, "rtl/full.v": ending})
+    assert status == 0, printed
 
 
 def test_of_two_files_the_given_one_counts(chat_server: ChatServer, tmp_path: Path) -> None:

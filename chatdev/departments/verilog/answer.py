@@ -175,8 +175,8 @@ class _LineNumbers:
 # What a second parser (`slang.py`) says of an answer that Icarus Verilog compiles alone: names from outside, and
 # lint.
 
-_MEANT = re.compile(r"truncates from 32 to \d+ bits|'_?unused")
-"""An `int` that counts is put where it fits, and a name says that nothing reads it."""
+_MEANT = re.compile(r"truncates from 32 to \d+ bits|changes value from -1 to |'_?unused")
+"""An `int` that counts is put where it fits, `-1` stands for ones alone, and a name says that nothing reads it."""
 
 
 def outside_names(text: str, target: Target = USUAL, beside: Mapping[str, str] | None = None) -> list[Message]:

@@ -68,13 +68,14 @@ class BenchLayout:
 class HiddenBench:
     """What agents never see: the text of the test bench, and of the reference. `target` is what it tests, `mark` is
     what its prints begin with; with a number of `other_draws` it gets other random numbers than usual, those that this
-    number leads to."""
+    number leads to. Where it has not come to its end `until` a time, with its unit, it is stopped."""
 
     text: str
     reference: str | None = None
     target: Target = USUAL
     mark: str = ""
     other_draws: int | None = None
+    until: tuple[int, str] | None = None
 
     @classmethod
     def of(cls, inputs: Mapping[str, Any]) -> Self | None:
@@ -187,6 +188,7 @@ def read_target(inputs: Mapping[str, Any]) -> Target:
     given, named, bench = inputs.get("given"), inputs.get("top"), inputs.get("bench")
     simulator = str(inputs.get("simulator") or "").strip().lower()
     target = Target.named(str(named).strip() if named else None, given, simulator, inputs.get("defines"))
+    target = replace(target, may_end=bool(inputs.get("may_end")))
     if named or not bench or re.search(rf"\b{TOP}\b", bench):
         return target
     tested = _tested_modules(bench, target)
@@ -213,8 +215,15 @@ def dump_signals(bench: str, signals: Iterable[str]) -> tuple[str, str]:
     return dump_everything(bench, "")[0], dump
 
 
-DUMP = "dump_of_all_signals"
-"""The module that writes the waveform."""
+def stop_simulation(time: int, timescale: str) -> str:
+    """The text of another root module that ends the simulation at a time, and prints `STOPPED`."""
+    return (f"`timescale {timescale}/{timescale}\nmodule {STOP}; initial #(64'd{time}) "
+            f'begin $display("{STOPPED}"); $finish; end endmodule\n')
+
+
+DUMP, STOP = "dump_of_all_signals", "stop_of_simulation"
+"""The modules that write the waveform, and that end the simulation."""
+STOPPED = "VCD info: the simulation was stopped."
 
 
 @functools.lru_cache(64)
@@ -226,8 +235,9 @@ def _find_layout(bench: str, target: Target) -> BenchLayout:
         return BenchLayout(_ROOT, _SCOPE)
     modules = tuple(dict.fromkeys(one.module for one in missing))
     if tested := [one for one in missing if one.module == target.top]:
-        root, *others = dict.fromkeys(one.path.partition(".")[0] for one in tested)
-        return BenchLayout(root, tested[0].path, tested[0].ports, modules, tuple(others))
+        own = [one for one in tested if one.root in tops] or tested  # a given module may make one, too
+        root, *others = dict.fromkeys(one.root for one in own)
+        return BenchLayout(root, own[0].path, own[0].ports, modules, tuple(others))
     return BenchLayout(_ROOT if _ROOT in tops or not tops else tops[-1], "", (), modules)
 
 

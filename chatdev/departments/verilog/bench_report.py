@@ -77,7 +77,7 @@ class BenchReport:
         all that it prints, if anything, has to be the same. Silence is one of lines that could not mean anything else.
         """
         texts = [line.text for line in lines]
-        checks = dict(zip(lines, map(checks_of, texts), strict=True))
+        checks = dict(zip(lines, checks_of_lines(texts), strict=True))
         failures = _unusual_failures(checks, right)
         complaints = [*severe_lines(printed), *failures, *map(PrintedLine, breaches_of_plan(texts))]
         passed = sum(checks[line].passed for line in lines)
@@ -125,8 +125,9 @@ def _unusual_failures(checks: Mapping[PrintedLine, Checks], right: BenchReport |
     """The lines that tell more failed checks than a line of that form does of a right module, whatever the other
     numbers in it, and how many."""
     usual = dict[str, int]()
-    for line in right.lines if right else ():
-        usual[_mask(line)] = max(usual.get(_mask(line), 0), checks_of(line).failed)
+    lines = right.lines if right else ()
+    for line, found in zip(lines, checks_of_lines(lines), strict=True):
+        usual[_mask(line)] = max(usual.get(_mask(line), 0), found.failed)
     return {line: found.failed for line, found in checks.items() if found.failed > usual.get(_mask(line.text), 0)}
 
 
@@ -179,11 +180,13 @@ _SHARE = re.compile(r"(?P<part>\d{1,9})\s*(?:/|\bof\b|\bout of\b)\s*(?P<whole>\d
 _MANY = (r"fails|failed|failing|failures|errors?\(s\)|errors|errs|mismatches|mismatched|mismatch\(es\)"
          r"|(?:wrong|incorrect|bad)(?=\s*(?:$|[,;.!)]|[a-z]+s\b|(?:out\s+)?of\b|in\b))")
 _ONE = r"fail|failure|error|err|mismatch"
-_TOTAL_FIRST = re.compile(r"\b(?P<count>\d{1,9}|no|zero)\s+(?:(?!(?:[munpf]?s|cycles?|ticks?)\b)[a-z]+\s+){0,2}?"
+_TOTAL_FIRST = re.compile(r"\b(?P<count>\d{1,9}|no|zero)\s+"
+                          r"(?:(?!(?:[munpf]?s|cycles?|ticks?|not|never)\b)[a-z]+\s+){0,2}?"
                           rf"(?:(?P<failed>(?:{_MANY})(?!\w)|(?:{_ONE})(?=\W*$))|(?P<passed>{_PASS})\b)",
                           re.IGNORECASE)
-_NUMBERED = re.compile(r"(?:\b(?:at|time|t|cycle|vector|test|case|check|step|sample|index|iteration|i|n)\s*[=#]?"
-                       r"|@)\s*$",
+_NUMBERED = re.compile(r"(?:\b(?:at|time|t|cycle|vector|test(?:case)?|tc|case|check|step|sample|index|iteration|i|n|nr"
+                       r"|id|addr(?:ess)?|block|byte|entry|frame|item|key|message|op(?:eration)?|packet|pattern|phase|round"
+                       r"|transaction|word)\s*[=#]?|@|#)\s*$",
                        re.IGNORECASE)
 _OBJECTS = (r"(?:answers?|assertions?|bits?|cases?|checks?|outputs?|patterns?|responses?|results?|samples?|tests?"
             r"|testcases?|values?|vectors?|words?)")
@@ -202,6 +205,10 @@ _WRONG = re.compile(r"\b(?:wrong|incorrect|mismatch(?:ed|es)?|bad)\b", re.IGNORE
 """Words that are counted as verdicts where one of either kind stands in a line."""
 _FIRST_CASE = re.compile(rf"(?:{_ONE})(?:\s*:\s*|\s+)0|(?:pass|ok)\s+0", re.IGNORECASE)
 """Rather the number of a case than a count."""
+_OF_CASE = re.compile(r"\W*(?:(?P<failed>fail(?:ed)?|error)|(?P<passed>pass(?:ed)?|ok))\b\s*:?\s*"
+                      r"(?P<figure>\d{1,80})\W*", re.IGNORECASE)
+"""A whole line that is a total (`FAIL: 3`), or one check with what it was made on (`FAIL: 011`)."""
+_KINDS = 2
 _NONE_OF = re.compile(rf"\b(?:(?:{_FAIL})(?:\s+\w+)?\s*{_IS}|(?:{_MANY}))\s*$", re.IGNORECASE)
 _NOTHING_FAILED = re.compile(rf"\b(?:{_FAIL})(?:\s+{_SEEN})?\s*{_IS}\s*"
                              rf"(?:none\b|nil\b|no\b(?=\s*(?:$|[,;.!)])))|\b(?:no|without(?:\s+any)?|zero|free of)"
@@ -272,6 +279,25 @@ _OTHER_WORDS = re.compile(
     r"|(?P<passed>(?:erfolgreich\s+)?bestanden|erfolgreich|r[ée]ussie?s?|superad[oa]s?|superat[oaei]|exitos[oa]s?))\W*",
     re.IGNORECASE)
 """Whole lines in German, French, Spanish and Italian that can mean nothing else."""
+
+
+def checks_of_lines(lines: Sequence[str]) -> list[Checks]:
+    """What each line says. Where `PASS: 3` and `PASS: 4` stand, or `FAIL: 011`, these are no totals, but a check each;
+    `PASS: 12` beside `FAIL: 0` are totals."""
+    cases = [_OF_CASE.fullmatch(line) for line in lines]
+    figures = [(one["failed"] is None, one["figure"]) for one in cases if one]
+    said = set(figures)
+    are_checks = (any(len(figure) > 1 and figure[0] == "0" for _, figure in said)
+                  or len(said) > len({kind for kind, _ in said}))
+    are_totals = (len(figures) == len(said) == _KINDS and (False, "0") in said
+                  and said.isdisjoint(((True, "0"), (True, "1"))))
+
+    def read(line: str, case: re.Match[str] | None) -> Checks:
+        if case and are_checks:
+            return Checks(int(not case["failed"]), int(case["failed"] is not None))
+        return Checks() if case and are_totals and case["failed"] else checks_of(line)
+
+    return list(map(read, lines, cases))
 
 
 def checks_of(line: str) -> Checks:

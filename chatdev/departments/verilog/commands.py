@@ -48,8 +48,8 @@ def _design_options(command: Command, takes_waves: bool = False) -> Command:
             return command(design=Path(files[0]), **{name: given[name] for name in ("out", "signals")})
         if takes_waves and given.get("bench") is None:
             raise ConfigError("--bench: give the test bench that is run, or one waveform (.vcd, .fst) instead of FILE")
-        design = read_design_files([*words, *files], lists, top, given.get("bench"), given.get("reference"), simulator,
-                                   use_environment=given.pop("env"))
+        design = read_design_files([*words, *files], lists, top, given.get("bench"), given.get("reference", ()),
+                                   simulator, use_environment=given.pop("env"))
         return command(design=design, **{name: value for name, value in given.items()
                                          if name not in ("bench", "reference")})
 
@@ -81,8 +81,9 @@ def _is_waveform(files: Sequence[str]) -> bool:
 
 _bench_option = click.option("--bench", type=click.Path(path_type=Path), required=True, metavar="TB",
                              help="A test bench that says by itself what fails: Verilog, or a module of cocotb (.py).")
-_reference_option = click.option("--reference", type=click.Path(path_type=Path), metavar="REF",
-                                 help="A right module (RefModule, or of the same name) that it is compared with.")
+_reference_option = click.option("--reference", multiple=True, type=click.Path(path_type=Path), metavar="REF",
+                                 help="A right module (RefModule, or of the same name) that it is compared with; given "
+                                      "again for each file of its parts.")
 _junit_option = click.option("--junit", type=click.Path(path_type=Path), metavar="FILE.xml",
                              help="Write the result as JUnit's XML.")
 _json_option = click.option("--json", "form", flag_value="json", default="text", help="Print one JSON object.")
@@ -128,8 +129,9 @@ def lint(design: DesignFiles, strict: bool, form: str) -> int:
 def simulate(design: DesignFiles, form: str, junit: Path | None) -> int:
     """Run the bench, and say what it reports of each output. Exits with 1 if it fails, with 7 if it says nothing."""
     from chatdev.departments.verilog.judge import simulate as run
+    from chatdev.departments.verilog.library import verdict_of
 
-    return _tell_verdict(design, run, form, junit)
+    return _tell_verdict(design, verdict_of(design, run), form, junit)
 
 
 @command.command("judge")
@@ -143,8 +145,9 @@ def judge(design: DesignFiles, form: str, junit: Path | None) -> int:
     """Run the bench, and compare with the reference's own run: other samples, other random inputs, outputs that the
     bench does not look at. Exits as `simulate`."""
     from chatdev.departments.verilog.judge import judge as run
+    from chatdev.departments.verilog.library import verdict_of
 
-    return _tell_verdict(design, run, form, junit)
+    return _tell_verdict(design, verdict_of(design, run), form, junit)
 
 
 @command.command("trace")
@@ -159,23 +162,24 @@ def judge(design: DesignFiles, form: str, junit: Path | None) -> int:
 def trace(design: DesignFiles, levels: int, outputs: tuple[str, ...], form: str) -> int:
     """Name the lines that gave a wrong output its value, and show the signals before the first mismatch. Exits as
     `simulate`."""
-    from chatdev.departments.verilog.mismatch import trace as run
+    from chatdev.departments.verilog.library import trace_of
 
-    return _tell_verdict(design, run, form, None, levels=levels, outputs=list(outputs) or None)
+    return _tell_verdict(design, trace_of(design, levels, list(outputs) or None), form)
 
 
 @command.command("equivalent")
 @report_outcome
 @_design_options
-@click.option("--reference", type=click.Path(path_type=Path), required=True, metavar="REF",
-              help="The module that it is to do the same as.")
+@click.option("--reference", multiple=True, type=click.Path(path_type=Path), required=True, metavar="REF",
+              help="The module that it is to do the same as; given again for each file of its parts.")
 @_json_option
 def equivalent(design: DesignFiles, form: str) -> int:
     """Prove by Yosys that the module does what REF does for all inputs, or show inputs for which it does not. Exits
     with 0 (proved), 1 (it differs) or 7 (not decided)."""
     from chatdev.departments.verilog.equivalence import equivalent as run
+    from chatdev.departments.verilog.library import verdict_of
 
-    return _tell_verdict(design, run, form, None)
+    return _tell_verdict(design, verdict_of(design, run), form)
 
 
 @command.command("wave")
@@ -190,7 +194,7 @@ def equivalent(design: DesignFiles, form: str) -> int:
 def wave(design: DesignFiles | Path, out: Path, signals: str | None) -> int:
     """Run the bench, and keep what was recorded; or show what was recorded elsewhere, where FILE is a waveform (.vcd,
     .fst). Exits with 1 where nothing was recorded."""
-    from chatdev.departments.verilog.library import draw_recorded, draw_to
+    from chatdev.departments.verilog.library import draw_recorded, draw_to, verdict_of
 
     names = [one.strip() for one in (signals or "").split(",") if one.strip()]
     if isinstance(design, Path):
@@ -198,7 +202,7 @@ def wave(design: DesignFiles | Path, out: Path, signals: str | None) -> int:
     elif not (written := draw_to(design, out, names)):
         from chatdev.departments.verilog.judge import simulate as run
 
-        _tell_verdict(design, run, "text", None)
+        _tell_verdict(design, verdict_of(design, run), "text")
         return 1
     for file in written:
         click.echo(sanitize(str(file)))
@@ -230,10 +234,7 @@ def _sarif(messages: Sequence[Message]) -> dict[str, Any]:
             "runs": [{"tool": {"driver": driver}, "results": results}]}
 
 
-def _tell_verdict(design: DesignFiles, run: Any, form: str, junit: Path | None, **given: Any) -> int:
-    from chatdev.departments.verilog.library import verdict_of
-
-    verdict = verdict_of(design, run, **given)
+def _tell_verdict(design: DesignFiles, verdict: Verdict, form: str, junit: Path | None = None) -> int:
     if junit:
         write_file(junit, (_junit_of_tests if verdict.evidence.get("tests") else _junit)(design, verdict))
     if form == "json":

@@ -64,15 +64,15 @@ class DesignFiles:
 
 
 def read_design_files(words: Sequence[str], lists: Sequence[Path], top: str | None, bench: Path | None,
-                      reference: Path | None, simulator: str, use_environment: bool = False) -> DesignFiles:
-    """The design in these files and options (`+define+W=4`), and in these lists. Raises ConfigError, which names the
-    file, and what to give instead."""
+                      reference: Sequence[Path], simulator: str, use_environment: bool = False) -> DesignFiles:
+    """The design in these files and options (`+define+W=4`), and in these lists; several files of a reference are one
+    text. Raises ConfigError, which names the file, and what to give instead."""
     found = _FileList.of(words, lists, use_environment)
     headers = _Headers(found.folders)
     texts = {file: headers.include(file, text) for file, text in _read_sources(found, bench).items()}
-    beside = {name: headers.include(path, read_text_file(path, f"--{name}"))
-              for name, path in (("bench", bench), ("reference", reference)) if path}
-    inputs: dict[str, Any] = {"simulator": simulator, "defines": found.defines, **beside}
+    beside = {name: "\n".join(headers.include(path, read_text_file(path, f"--{name}")) for path in paths)
+              for name, paths in (("bench", [bench] if bench else []), ("reference", reference)) if paths}
+    inputs: dict[str, Any] = {"simulator": simulator, "defines": found.defines, "may_end": True, **beside}
     top = top or found.top
     main = _find_main(texts, top or _module_of_bench(inputs, texts))
     inputs["top"] = top or _module_of(texts[main], texts, inputs)

@@ -27,8 +27,10 @@ from chatdev.departments.verilog.waveform.comparison import (
     REFERENCE,
     DifferingStep,
     Pair,
+    are_different,
     differing_steps,
     find_pairs,
+    value_text,
 )
 from chatdev.departments.verilog.waveform.waves import Step, Waves, bit_count
 from chatdev.errors import MissingProgram
@@ -46,16 +48,18 @@ _REGISTERS, _OUTPUTS = "prove_registers.ys", "prove_outputs.ys"
 _UNDEFINED = "-enable_undef -set-init-undef -set-def-inputs"
 _AS_SIMULATED = "`undef YOSYS `undef SYNTHESIS "  # with comments such as `translate_off` another program would be read
 _ERROR = re.compile(r"^(?:\S+:\d+: )?ERROR: .*$", re.MULTILINE)
-_INPUT = re.compile(r"(?:^|\.)in_(?P<name>\w+)$")
+_INPUT, _OUTPUT = (re.compile(rf"(?:^|\.){side}_(?P<name>\w+)$") for side in ("in", "gold"))
 
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """PROVED for all inputs; DIFFERS, after the `inputs` by step; or UNKNOWN, for a `reason`."""
+    """PROVED for all inputs; DIFFERS, after the `inputs` by step, in `outputs` with the reference's value and the
+    answer's at the last one; or UNKNOWN, for a `reason`."""
 
     finding: Finding
     reason: str = ""
     inputs: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    outputs: tuple[tuple[str, str, str], ...] = ()
 
 
 @tool(reads=("software",), name="verilog.equivalent")
@@ -117,10 +121,10 @@ def _read(target: Target, reference: str, answer: str) -> Iterator[str]:
                     f"design -stash {name}")
 
 
-def _compare_outputs(target: Target, *expose: str) -> Iterator[str]:
+def _compare_outputs(target: Target, *expose: str, miter: str = "miter -equiv") -> Iterator[str]:
     yield "design -reset"
     yield from (f"design -copy-from {name} -as {name} {target.top}" for name in ("gold", "gate"))
-    yield from (*expose, "miter -equiv -flatten -make_assert -ignore_gold_x gold gate miter", "hierarchy -top miter",
+    yield from (*expose, f"{miter} -flatten -make_assert -ignore_gold_x gold gate miter", "hierarchy -top miter",
                 "clk2fflogic", "opt -keepdc")
 
 
@@ -131,7 +135,7 @@ def _prove_registers(target: Target) -> Iterator[str]:
 
 
 def _search(target: Target) -> Iterator[str]:
-    yield from _compare_outputs(target)
+    yield from _compare_outputs(target, miter="miter -equiv -make_outputs")
     yield (f"sat -verify -prove-asserts {_UNDEFINED} -maxsteps {_STEPS} -tempinduct-baseonly -show-ports "
            f"-dump_vcd {_WAVES} miter")
 
@@ -168,7 +172,10 @@ def _read_proof(done: Execution, waves: Path) -> Equivalence:
         return Equivalence("PROVED")
     if waves.is_file() and not waves.is_symlink():
         waves.write_text(re.sub(r"^#-\d+$", "#0", waves.read_text(), flags=re.MULTILINE))  # time before the first step
-        return Equivalence("DIFFERS", inputs=tuple(_inputs_of(Waves.open(waves))))
+        found = Waves.open(waves)
+        inputs = tuple(_inputs_of(found))
+        steps = max((len(values) for _, values in inputs), default=1)
+        return Equivalence("DIFFERS", inputs=inputs, outputs=tuple(_differing_outputs(found, steps)))
     if done.timed_out or done.exceeded or done.exit_status is None:
         return Equivalence("UNKNOWN", "it takes more time or memory than it may")
     said = _ERROR.search(done.stderr + done.stdout)
@@ -189,10 +196,22 @@ def _inputs_of(waves: Waves) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield short, tuple(row[name] for row in rows)
 
 
+def _differing_outputs(waves: Waves, step: int) -> Iterator[tuple[str, str, str]]:
+    """The outputs that differ at a step, with both values."""
+    for name, found in ((name, found) for name in waves.signals if (found := _OUTPUT.search(name))):
+        other = f"{name[:found.start('name')].removesuffix('gold_')}gate_{found['name']}"
+        wanted, given = waves.values_at([name, other], step + 1).values()
+        if are_different(wanted, given):
+            yield found["name"], wanted, given
+
+
 def _verdict_of(found: Equivalence) -> Verdict:
-    text = render_report("equivalence", found=found, steps=max((len(values) for _, values in found.inputs), default=0))
+    outputs = [(name, value_text(wanted), value_text(given)) for name, wanted, given in found.outputs]
+    text = render_report("equivalence", found=found, outputs=outputs,
+                         steps=max((len(values) for _, values in found.inputs), default=0))
     evidence = {"finding": found.finding, "reason": found.reason, "inputs": {name: [*values] for name, values in
-                                                                             found.inputs}}
+                                                                             found.inputs},
+                "differing": {name: {"reference": wanted, "answer": given} for name, wanted, given in found.outputs}}
     return Verdict(found.finding == "PROVED", text, float(found.finding == "PROVED"), evidence,
                    judged=found.finding != "UNKNOWN")
 
@@ -231,6 +250,12 @@ class SeenDifferences:
         return next((one for one in self.every if one.time == time), None)
 
     @property
+    def last_begun(self) -> DifferingStep | None:
+        """The one since when outputs differ that differ to the end, the latest one: what a bench reacts to at once."""
+        start = max(self.lasting.values(), default=None)
+        return None if start is None else self.begun_at(start)
+
+    @property
     def likely_first(self) -> DifferingStep | None:
         """The one to begin with where nobody asks the bench: that since when the outputs differ that differ to the end;
         where none does, the first one that is no lack of a value."""
@@ -259,6 +284,8 @@ def find_minded(found: SimulationResult, answer: Answer, bench: HiddenBench, san
     time = _time_of_complaint(found.report)
     if found.waves is None or time is None or not bench.reference or bench.target.simulator != ICARUS:
         return None
+    if found.reacted is not None and found.reacted <= time:
+        return None  # what is played would not react to the bench
     waves = Waves.open(found.waves)
     times = [one.time for one in SeenDifferences.find(waves, bench.layout.root, time, found.differing).every]
     if len(times) == 1:

@@ -14,6 +14,7 @@ from pathlib import Path
 from chatdev.departments.verilog import cocotb_bench
 from chatdev.departments.verilog.cocotb_bench import PythonBench
 from chatdev.departments.verilog.compilation import COMPILING, GIVEN, PREPROCESSING, PROGRAM, Defines, Message
+from chatdev.departments.verilog.target import Target
 from chatdev.errors import MissingProgram
 from chatdev.sandbox.base import Execution, ProcessLimits, Sandbox, SandboxJob
 
@@ -65,17 +66,19 @@ def _preprocessor() -> str | None:
     return next(map(str, found), None)
 
 
-def compile_with_icarus(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path,
+def compile_with_icarus(paths: Sequence[str], tops: Sequence[str], target: Target, sandbox: Sandbox, folder: Path,
                         unit: str = "") -> Execution:
     """Compile the files in the folder, in this order, with these root modules; `unit` is that of time where nothing
-    says another one. Raises MissingProgram."""
+    says another one. The module alone has the target's parameters. Raises MissingProgram."""
     require_icarus()
     if unit:
         (folder / _SETTINGS).write_text(f"+timescale+{unit}\n", encoding="utf-8")
     settings = ("-f", _SETTINGS) if unit else ()
-    roots = [part for top in tops for part in ("-s", top)]
-    return sandbox.run(SandboxJob(["iverilog", *_FLAGS, *INCLUDING, *settings, *_definitions(defines), *roots, "-o",
-                                   PROGRAM, *paths], folder, COMPILING))
+    parameters = target.parameters if [*tops] == [target.top] else ()
+    roots = [*(part for top in tops for part in ("-s", top)),
+             *(f"-P{target.top}.{name}={value}" for name, value in parameters)]
+    return sandbox.run(SandboxJob(["iverilog", *_FLAGS, *INCLUDING, *settings, *_definitions(target.defines), *roots,
+                                   "-o", PROGRAM, *paths], folder, COMPILING))
 
 
 def run_with_icarus(folder: Path, sandbox: Sandbox, *, dump: bool, limits: ProcessLimits,

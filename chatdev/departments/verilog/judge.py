@@ -391,7 +391,8 @@ def _refuse_broken_files(target: Target, bench: HiddenBench | None) -> None:
     for code, place, names in faults:
         if code != "UnknownModule" or {target.top, REFERENCE_MODULE}.isdisjoint(names):
             path, _, line = place.rpartition(":")
-            said = f"no {', '.join(names)} is given" if names else f"a mistake ({code})"
+            said = (f"`{names[0]}` is not declared" if code == "UndeclaredIdentifier" and names else
+                    f"no {', '.join(names)} is given" if names else f"a mistake ({code})")
             raise ToolError(f"the given file {path}, line {line}: {said}; mend it, or give what it needs with "
                             "--input given=@FILE")
 

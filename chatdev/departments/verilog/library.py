@@ -8,12 +8,13 @@ and SandboxError where nothing may be run.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +26,7 @@ from chatdev.departments.verilog.answer import lint as look_through
 from chatdev.departments.verilog.answer import undriven_signals
 from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.design_files import DesignFiles, read_design_files
+from chatdev.departments.verilog.lint_off import is_switched_off, switched_off
 from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import ANSWER
 from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, resolve_colours, viewer_files
@@ -36,10 +38,12 @@ from chatdev.tools.base import ToolContext, Verdict, throwaway_copy
 PICTURES = (".svg", ".vcd")
 """What `draw` writes, by the ending of its file."""
 _INPUT = re.compile(r"--input (\w+)=")  # what a run calls an option
+_GIVEN = re.compile(r"with --input given=@?FILE")
 _PLACE = re.compile(r"(?:given/)?(?P<file>[^:\s]+):(?P<line>\d+): (?P<text>.*)", re.DOTALL)
 
 OnePath = str | os.PathLike[str]
 Files = OnePath | Sequence[OnePath]
+Reference = Files | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +75,32 @@ def lint(files: Files, *, top: str | None = None, simulator: str = "icarus", str
     return messages_of(_read(files, top=top, simulator=simulator), lints="strict" if strict else "usual")
 
 
-def simulate(files: Files, bench: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+def simulate(files: Files, bench: OnePath, reference: Reference = None, *, top: str | None = None,
              simulator: str = "icarus") -> FileVerdict:
     """What the bench reports of each output."""
     return verdict_of(_read(files, bench, reference, top, simulator), judging.simulate)
 
 
-def judge(files: Files, bench: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+def judge(files: Files, bench: OnePath, reference: Reference = None, *, top: str | None = None,
           simulator: str = "icarus") -> FileVerdict:
     """Whether the module is right: the bench's word, and with a reference its own run as well."""
     return verdict_of(_read(files, bench, reference, top, simulator), judging.judge)
 
 
-def trace(files: Files, bench: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+def trace(files: Files, bench: OnePath, reference: Reference = None, *, top: str | None = None,
           simulator: str = "icarus", levels: int = 3, outputs: Sequence[str] | None = None) -> FileVerdict:
-    """The lines that gave a wrong output its value; `evidence["lines"]` has their numbers. Raises ToolError where none
-    of the `outputs` is wrong."""
-    return verdict_of(_read(files, bench, reference, top, simulator), mismatch.trace, levels=levels,
-                      outputs=None if outputs is None else list(outputs))
+    """The lines that gave a wrong output its value; `evidence["lines"]` has their numbers in the module's own file,
+    `evidence["places"]` those of all files (`half.v:7`). Raises ToolError where none of the `outputs` is wrong."""
+    return trace_of(_read(files, bench, reference, top, simulator), levels, outputs)
 
 
-def equivalent(files: Files, reference: OnePath, *, top: str | None = None) -> FileVerdict:
+def equivalent(files: Files, reference: Files, *, top: str | None = None) -> FileVerdict:
     """Whether Yosys proves that the module does what the reference does for all inputs; not `judged` where it cannot
     tell."""
     return verdict_of(_read(files, None, reference, top, "icarus"), equivalence.equivalent)
 
 
-def draw(files: Files, bench: OnePath, out: OnePath, reference: OnePath | None = None, *, top: str | None = None,
+def draw(files: Files, bench: OnePath, out: OnePath, reference: Reference = None, *, top: str | None = None,
          simulator: str = "icarus", signals: Sequence[str] = ()) -> list[Path]:
     """The files that were written: a picture (`.svg`) of the ports and of inner `signals`, by default those behind the
     first mismatch; or the waveform (`.vcd`) with what GTKWave and Surfer read to show them. None where nothing was
@@ -105,12 +108,16 @@ def draw(files: Files, bench: OnePath, out: OnePath, reference: OnePath | None =
     return draw_to(_read(files, bench, reference, top, simulator), Path(out), signals)
 
 
-def _read(files: Files, bench: OnePath | None = None, reference: OnePath | None = None, top: str | None = None,
+def _read(files: Files, bench: OnePath | None = None, reference: Reference = None, top: str | None = None,
           simulator: str = "icarus") -> DesignFiles:
-    words = [os.fspath(one) for one in ([files] if isinstance(files, str | os.PathLike) else files)]
+    words, right = _paths(files), _paths(reference or ())
     lists = [Path(one) for one in words if one.endswith(".f")]
     return read_design_files([one for one in words if not one.endswith(".f")], lists, top,
-                             Path(bench) if bench else None, Path(reference) if reference else None, simulator)
+                             Path(bench) if bench else None, [*map(Path, right)], simulator)
+
+
+def _paths(files: Files) -> list[str]:
+    return [os.fspath(one) for one in ([files] if isinstance(files, str | os.PathLike) else files)]
 
 
 # The same of a design that was read.
@@ -123,7 +130,18 @@ def messages_of(design: DesignFiles, *, lints: Literal["", "usual", "strict"] = 
     if lints and not any(one.severity == "error" for one in found):
         found += [*look_through(design.answer, design.target, lints, everywhere=True),
                   *undriven_signals(design.answer, design.target, everywhere=True)]
-    return [_at_its_file(one, design) for one in dict.fromkeys(found)]
+    return [*_leave_switched_off((_at_its_file(one, design) for one in dict.fromkeys(found)), design)]
+
+
+def _leave_switched_off(messages: Iterable[FileMessage], design: DesignFiles) -> Iterator[FileMessage]:
+    """Errors, and the remarks that no `lint_off` of the file speaks of."""
+    given = design.inputs.get("given", {})
+    texts = {design.file: design.answer} | {path: given[name] for name, path in design.files.items() if name in given}
+    off = {str(path): switched_off(text) for path, text in texts.items() if "lint_o" in text}
+    for one in messages:
+        codes = off.get(one.file, {}).get(one.line, frozenset())
+        if one.severity == "error" or not is_switched_off(one.text, codes):
+            yield one
 
 
 def _at_its_file(one: Message, design: DesignFiles) -> FileMessage:
@@ -135,10 +153,22 @@ def _at_its_file(one: Message, design: DesignFiles) -> FileMessage:
     return FileMessage(text, str(design.file_of(one.file)), one.line, one.severity)
 
 
-def verdict_of(design: DesignFiles, tool: Any, **given: Any) -> FileVerdict:
+def verdict_of(design: DesignFiles, tool: Any) -> FileVerdict:
     """What a tool of the department says, in the names of the user's files."""
     with _open_context(design, looks_at_bench="bench" in design.inputs) as context:
-        found: Verdict = tool.call(context, {name: value for name, value in given.items() if value is not None})
+        found: Verdict = tool.call(context, {})
+    return _in_its_names(found, design)
+
+
+def trace_of(design: DesignFiles, levels: int, outputs: Sequence[str] | None = None) -> FileVerdict:
+    """As `trace`; the report has all signals, however many these are."""
+    with _open_context(design) as context:
+        found = _in_its_names(mismatch.trace_software(context, levels, outputs, longest=math.inf), design)
+    places = [f"{design.file.name}:{place}" if place.isdigit() else place for place in found.evidence.get("places", ())]
+    return replace(found, evidence={**found.evidence, "places": places} if places else found.evidence)
+
+
+def _in_its_names(found: Verdict, design: DesignFiles) -> FileVerdict:
     return FileVerdict(found.passed, found.report.replace(ANSWER, design.file.name), found.score, found.evidence,
                        found.judged, found.examples)
 
@@ -207,5 +237,5 @@ def _open_context(design: DesignFiles, *, looks_at_bench: bool = True) -> Iterat
             try:
                 judging.check_bench.call(context, {})
             except ToolError as error:
-                raise ConfigError(_INPUT.sub(r"--\1 ", str(error))) from None
+                raise ConfigError(_INPUT.sub(r"--\1 ", _GIVEN.sub("on the command line", str(error)))) from None
         yield context

@@ -18,6 +18,7 @@ from pydantic import Field
 from chatdev.departments.verilog.answer import Answer, NoAnswer
 from chatdev.departments.verilog.bench import BenchLayout, HiddenBench, add_parameters
 from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine
+from chatdev.departments.verilog.complaint import outputs_spoken_of
 from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import DesignFacts, read_design
 from chatdev.departments.verilog.design.records import Part
@@ -27,15 +28,17 @@ from chatdev.departments.verilog.simulation import SimulationResult, simulate_an
 from chatdev.departments.verilog.specification import identifiers
 from chatdev.departments.verilog.submission import read_submission
 from chatdev.departments.verilog.target import Target
-from chatdev.departments.verilog.trace_report import fit_report
+from chatdev.departments.verilog.trace_report import LONGEST, fit_report
 from chatdev.departments.verilog.tracing.search import TraceFindings, find_causes
 from chatdev.departments.verilog.tracing.trace import Past, Watch
 from chatdev.departments.verilog.waveform.comparison import (
     ANSWER,
     REFERENCE,
     DifferingStep,
+    cut_dump,
     differing_bits,
     group_bits,
+    last_time,
 )
 from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, render_tables, viewer_files
 from chatdev.departments.verilog.waveform.recorded import window
@@ -70,17 +73,18 @@ class WrongOutput:
 
 
 def wrong_outputs(report: BenchReport, waves: Waves, bench: HiddenBench, minded: int | None = None,
-                  differing: Sequence[DifferingStep] | None = None) -> tuple[WrongOutput, ...]:
+                  differing: Sequence[DifferingStep] | None = None, reacted: int | None = None
+                  ) -> tuple[WrongOutput, ...]:
     """The outputs with mismatches, the one that differs first at the front. Where the bench names none, those that the
-    waveform shows to differ since the time that is `minded` (`find_minded`), or else where they most likely began to;
-    `differing` are all steps at which they do, where these are known."""
+    waveform shows to differ since the time that is `minded` (`find_minded`), or last before the bench `reacted` to one,
+    or else where they most likely began to; `differing` are all steps at which they do, where these are known."""
     root, factor = bench.layout.root, _unit_factor(bench.text, waves)
     found = [WrongOutput(name, mismatch.count, mismatch.first_time, int(mismatch.first_time * factor), ())
              for name, mismatch in report.outputs.items() if mismatch.count and mismatch.first_time is not None]
     found.sort(key=lambda wrong: wrong.time)
     first = [wrong for wrong in found if wrong.time == found[0].time]
     if not found:
-        return tuple(_differing_outputs(report, waves, root, minded, differing))
+        return tuple(_differing_outputs(report, waves, root, differing, minded, reacted))
     return (*_find_wrong_bits(first, waves, root), *found[len(first):])
 
 
@@ -89,15 +93,18 @@ def output_columns(output: str, waves: Waves, root: str) -> list[str]:
     return [name for name in (f"{root}.{output}{REFERENCE}", f"{root}.{output}{ANSWER}") if name in waves.signals]
 
 
-def _differing_outputs(report: BenchReport, waves: Waves, root: str, minded: int | None,
-                       differing: Sequence[DifferingStep] | None) -> Iterator[WrongOutput]:
-    """The outputs that differ from the reference's since the time that is `minded`, or else those that begin the
-    likeliest difference up to the first complaint, or of all; behind them the others that differ at the complaint."""
+def _differing_outputs(report: BenchReport, waves: Waves, root: str, differing: Sequence[DifferingStep] | None,
+                       minded: int | None, reacted: int | None) -> Iterator[WrongOutput]:
+    """The outputs that differ from the reference's since the time that is `minded`, those that the bench `reacted` to,
+    or else those that begin the likeliest difference up to the first complaint, or of all; behind them the others that
+    differ at the complaint."""
     complaint = report.first_complaint
     until = complaint.time if complaint and complaint.time is not None else math.inf
     found = SeenDifferences.find(waves, root, until, differing)
     found = found if found.every else SeenDifferences.find(waves, root, known=differing)
     first = found.likely_first if minded is None else found.begun_at(minded)
+    if reacted is not None and reacted <= until:
+        first = SeenDifferences.find(waves, root, reacted - 1, differing).last_begun or first
     if first is None:
         return
     begin = [WrongOutput(output, 1, first.time, first.time + 1, (),
@@ -176,6 +183,7 @@ _COLUMNS, _ROWS = 14, (16, 8, 4)  # of the table; fewer rows where signals of th
 _MOST_DRAWN = 12  # inputs, inner signals, and outputs
 _DRAWN_LEVELS = 3  # of the trace whose signals are drawn
 _MOST_KEPT = 16 << 20  # bytes of a waveform in a run's folder
+_ENDLESS = ("waits", "timed_out", "too_much_written")  # of which a waveform tells what the bench waits for
 
 
 @tool(reads=("software",))
@@ -188,6 +196,12 @@ def trace(context: ToolContext, *,
 
     What does not compile or has no mismatch is reported as `verilog.simulate` does.
     """
+    return trace_software(context, levels, outputs)
+
+
+def trace_software(context: ToolContext, levels: int, outputs: Sequence[str] | None,
+                   longest: float = LONGEST) -> Verdict:
+    """The same with reports of other lengths. Raises ToolArgumentsError when none of the `outputs` is wrong."""
     try:
         answer, _, bench = read_submission(context)
     except NoAnswer:
@@ -198,16 +212,20 @@ def trace(context: ToolContext, *,
     with throwaway_copy(context.scratch, {}) as folder:
         result = simulate_answer(answer.text, bench, context.sandbox, folder, dump=True)
         minded = find_minded(result, answer, bench, context.sandbox, folder)
-        return explain_result(answer, bench, result, levels, outputs, minded)
+        return explain_result(answer, bench, result, levels, outputs, minded, longest)
 
 
 def explain_result(answer: Answer, bench: HiddenBench, result: SimulationResult, levels: int,
-                   outputs: Sequence[str] | None = None, minded: int | None = None) -> Verdict:
+                   outputs: Sequence[str] | None = None, minded: int | None = None,
+                   longest: float = LONGEST) -> Verdict:
     """The verdict of a simulation, with the trace of its first mismatch if there is one, which is at the time that is
     `minded` (`find_minded`) where that is known; raises ToolArgumentsError when none of the `outputs` is wrong."""
     plain = verdict_of(result, answer)
-    waveform = _Waveform.of(result, bench, answer, minded) if result.outcome == "mismatches" else None
-    return _trace_back(answer, waveform, outputs, levels, plain) if waveform else plain
+    if result.outcome in _ENDLESS and result.waves and cut_dump(result.waves):
+        result = replace(result, report=BenchReport())
+    is_traced = result.outcome in ("mismatches", *_ENDLESS)
+    waveform = _Waveform.of(result, bench, answer, minded) if is_traced else None
+    return _trace_back(answer, waveform, outputs, levels, plain, longest) if waveform else plain
 
 
 @tool(reads=("software",))
@@ -316,7 +334,8 @@ class RecordedSimulation:
 class _Waveform:
     """What was recorded of a simulation that came to its end. `layout` says where the answer's signals are; `wrong` are
     the outputs with a mismatch, the first one first. Where nobody knows which these are, `is_guess` says that they are
-    those that the bench speaks of, or all."""
+    those that the bench speaks of, or all. `end` is the last time of a bench that came to none by itself, and `bench`
+    its text."""
 
     report: BenchReport
     waves: Waves
@@ -325,6 +344,8 @@ class _Waveform:
     wrong: tuple[WrongOutput, ...]
     unit: TimeUnit
     is_guess: bool = False
+    end: int | None = None
+    bench: str = ""
 
     @classmethod
     def of(cls, result: SimulationResult, bench: HiddenBench, answer: Answer,
@@ -334,17 +355,21 @@ class _Waveform:
             return None
         waves = Waves.open(result.waves)
         target = add_parameters(bench, answer.text)
-        wrong = wrong_outputs(result.report, waves, bench, minded, result.differing)
-        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves))
+        wrong = wrong_outputs(result.report, waves, bench, minded, result.differing, result.reacted)
+        end = last_time(waves.path) if result.outcome in _ENDLESS else None
+        return cls(result.report, waves, bench.layout, target, wrong, _unit_of(bench.text, waves), end=end,
+                   bench=bench.text)
 
-    def with_suspects(self, outputs: Sequence[str]) -> _Waveform:
-        """With those wrong outputs that the design has, or else a guess: its `outputs` that the bench speaks of."""
+    def with_suspects(self, outputs: Sequence[str], asked: Sequence[str] | None = None) -> _Waveform:
+        """With those wrong outputs that the design has, or else a guess: its `outputs` that are `asked` for, or that
+        the bench speaks of."""
         known = tuple(one for one in self.wrong if one.output in outputs)
         complaint = self.report.first_complaint or PrintedLine("")
-        time = self.wrong[0].sampled if self.wrong else complaint.time
+        time = self.wrong[0].sampled if self.wrong else self.end if complaint.time is None else complaint.time
         if known or time is None:
             return replace(self, wrong=known)
-        named = identifiers(complaint.text).intersection(outputs) or {*outputs}
+        named = ({*(asked or ())}.intersection(outputs) or identifiers(complaint.text).intersection(outputs)
+                 or outputs_spoken_of(self.bench, complaint.text, outputs) or {*outputs})
         guess = tuple(WrongOutput(name, 0, time, time, ()) for name in outputs if name in named)
         return replace(self, wrong=guess, is_guess=True)
 
@@ -372,13 +397,13 @@ class _Waveform:
 
 
 def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | None, levels: int,
-                plain: Verdict) -> Verdict:
+                plain: Verdict, longest: float) -> Verdict:
     """The verdict `plain` with the report of the trace, and the lines as evidence; itself where nobody knows when
     something was wrong."""
     trace, problem = None, ""
     try:
         design = read_design(answer.text, waveform.target)
-        waveform = waveform.with_suspects(design.output_names)
+        waveform = waveform.with_suspects(design.output_names, outputs)
         if waveform.wrong:
             waveform = waveform.restrict_to(outputs)
             trace = _find_trace(answer, waveform, design, levels)
@@ -387,13 +412,15 @@ def _trace_back(answer: Answer, waveform: _Waveform, outputs: Sequence[str] | No
     if not waveform.wrong:
         return plain
     focus = _focus(trace, waveform)
+    source = answer.number_lines(waveform.target)
     text = fit_report(
-        trace, answer.number_lines(waveform.target), _tables(trace, focus, waveform),
+        trace, source, _tables(trace, focus, waveform), longest,
         report=waveform.report, focus=focus, wrong=waveform.wrong, path=answer.path, problem=problem,
-        is_guess=waveform.is_guess, deepest=_DEEPEST, asked=levels)
-    last = len(answer.text.splitlines())
-    lines = [line for line in trace.lines if line <= last] if trace else []
-    evidence = {**plain.evidence, "lines": lines, "output": focus.output, "time": focus.time}
+        is_guess=waveform.is_guess, ended="" if waveform.end is None else plain.report.partition("\n")[0],
+        deepest=_DEEPEST, asked=levels)
+    last, traced = len(answer.text.splitlines()), trace.lines if trace else ()
+    evidence = {**plain.evidence, "lines": [line for line in traced if line <= last],
+                "places": [source[line - 1][0] for line in traced], "output": focus.output, "time": focus.time}
     return Verdict(plain.passed, text, plain.score, evidence, judged=plain.judged)
 
 

@@ -321,9 +321,15 @@ def find_parameter_checks(root: Any) -> Iterator[tuple[int, int, str]]:
                 yield from _ends_in(node)
 
 
-def _ends_in(block: Any) -> Iterator[tuple[int, int, str]]:
+def find_ends(root: Any) -> Iterator[tuple[int, int, str]]:
+    """The same of all that ends the simulation as if it were done (`$finish`, `$stop`)."""
+    for module in _modules(root):
+        yield from _ends_in(module, _ENDINGS - {"fatal"})
+
+
+def _ends_in(block: Any, tasks: Container[str] = _ENDINGS) -> Iterator[tuple[int, int, str]]:
     for call in nodes_below(block):
-        if _task_of(call) in _ENDINGS and not any(kind_of(one) == "ActionBlock" for one in _above(call)):
+        if _task_of(call) in tasks and not any(kind_of(one) == "ActionBlock" for one in _above(call)):
             yield call.sourceRange.start.offset, call.sourceRange.end.offset, ";"
 
 
@@ -334,7 +340,8 @@ def _checks_parameters(block: Any, constants: set[str]) -> bool:
     own.update(re.findall(r"\bfor\s*\(\s*(?:\w+\s+)?(\w+)\s*=", str(block)))
     named = {_text(node.identifier) for node in nodes if kind_of(node) in ("IdentifierName", "IdentifierSelectName")}
     called = {_task_of(node) for node in nodes if kind_of(node) == "ExpressionStatement"}
-    return (not kinds.isdisjoint({"ConditionalStatement", "ImmediateAssertStatement"})
+    asks = kinds | {kind_of(node) for node in _above(block)}
+    return (not asks.isdisjoint({"ConditionalStatement", "ImmediateAssertStatement", "IfGenerate", "CaseGenerate"})
             and not re.search(r"Statement\b", " ".join(kinds - _STATEMENTS))
             and named <= constants | own and called <= PRINTS | _ENDINGS)
 

@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal, Self
 
@@ -18,11 +19,15 @@ from chatdev.departments.verilog.answer import broken_rules, lint, outside_names
 from chatdev.departments.verilog.bench import (
     DUMP,
     REFERENCE_MODULE,
+    STOP,
+    STOPPED,
     HiddenBench,
+    add_parameters,
     dump_everything,
     dump_signals,
     names_beside,
     rename,
+    stop_simulation,
     undefine_macros,
 )
 from chatdev.departments.verilog.bench_report import BenchReport, severe_lines
@@ -43,7 +48,7 @@ from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.facts import read_design
 from chatdev.departments.verilog.macros import expand_macros
 from chatdev.departments.verilog.simulators import compile_files, run_program
-from chatdev.departments.verilog.slang import Instance, find_checks, find_configuration_checks, find_instances
+from chatdev.departments.verilog.slang import Instance, find_checks, find_endings, find_instances
 from chatdev.departments.verilog.target import ANSWER, ICARUS, USUAL, Target, unit_names
 from chatdev.departments.verilog.waveform.comparison import (
     Difference,
@@ -51,6 +56,8 @@ from chatdev.departments.verilog.waveform.comparison import (
     DifferingStep,
     find_differences,
     find_lost,
+    find_reaction,
+    last_time,
     merge_reference,
 )
 from chatdev.departments.verilog.waveform.vcd import WaveformError
@@ -63,9 +70,10 @@ _CHECKS = re.compile(r"\b(?:assert|assume|cover|restrict|property|sequence|clock
                      r"|\$(?:fatal|error|warning|info)\b")
 _ENDS = re.compile(r"\$(?:finish|stop|fatal)\b")
 _NO_REMARK = re.compile(r"^sorry: constant selects in|^@\* is sensitive to all \d+ words in array"
-                        r"|got (?:32|64)\. Pruning \(signed\)|is selecting (?:after|before) vector")
-"""What Icarus Verilog says of its own ways, of numbers such as `0` at a port, and of bits behind a condition that is
-never true; lint tells what is wrong of these."""
+                        r"|got (?:32|64)\. Pruning \(signed\)|is selecting (?:after|before) vector"
+                        r"|^Constant bit select .* is (?:after|before) vector|with dangling input port \d+")
+"""What Icarus Verilog says of its own ways, of numbers such as `0` at a port, of bits behind a condition that is never
+true, and of open inputs; lint tells what is wrong of these."""
 _OTHER_DRAWS = "other_draws"
 _DRAWS = f"""module {_OTHER_DRAWS};
   function integer draw(input integer count);
@@ -86,7 +94,8 @@ class SimulationResult:
     `log` is what compiler and simulator printed, which may tell of hidden files, `printed` what the simulation did,
     `expected` is how many samples there are with the reference, where it was simulated as well, `right` the report on
     it, and `unseen` how the outputs differ from its; `other_draws` is the number that led to the random inputs of a
-    second run; `differing` are the steps at which outputs differ, where they were looked at with the reference's."""
+    second run; `differing` are the steps at which outputs differ, where they were looked at with the reference's, and
+    `reacted` is when the inputs first do, as the bench reacts to outputs."""
 
     outcome: str
     compiled: CompileResult
@@ -100,6 +109,7 @@ class SimulationResult:
     unseen: Differences | None = None
     other_draws: int | None = None
     differing: Sequence[DifferingStep] | None = None
+    reacted: int | None = None
 
     @property
     def passed(self) -> bool:
@@ -126,12 +136,16 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
         taken = frozenset() if bench.is_python else frozenset(unit_names(bench.text))
         may_print, beside = bench.can_be_marked, bench.beside
     target = target.including(answer)
-    expanded = _without_ends(expand_macros(answer, sandbox, folder / "macros", target))
+    expanded = _without_ends(expand_macros(answer, sandbox, folder / "macros", target), target)
     if messages := broken_rules(answer, answer if expanded is None else expanded, taken, may_print, target):
         return CompileResult("refused", messages)
     simulated = _without_checks(expanded or "", target)
-    compiled = compile_files({ANSWER: answer if simulated == (expanded or "") else simulated}, [target.top], sandbox,
-                             folder / "alone", target, to_run=False)
+    files = {ANSWER: answer if simulated == (expanded or "") else simulated}
+    compiled = compile_files(files, [target.top], sandbox, folder / "alone", target, to_run=False)
+    used = add_parameters(replace(bench, target=target), answer) if bench and not bench.is_python else target
+    if used != target:  # its defaults may be none that it can have
+        again = compile_files(files, [target.top], sandbox, folder / "with_parameters", used, to_run=False)
+        compiled = again if again.passed else compiled
     if not compiled.passed:
         return replace(compiled, messages=tuple(map(_name_file, compiled.messages)))
     compiled = replace(compiled, messages=tuple(map(_name_file, _leave_remarks(compiled.messages))))
@@ -139,8 +153,7 @@ def examine(answer: str, sandbox: Sandbox, folder: Path, target: Target = USUAL,
         return replace(compiled, outcome="refused", messages=(rule_message("macros"),))
     if outside := outside_names(expanded, target, beside):
         return replace(compiled, outcome="refused", messages=tuple(outside))
-    return replace(compiled, messages=(*compiled.messages, *lint(answer, target)),
-                   text=simulated)
+    return replace(compiled, messages=(*compiled.messages, *lint(answer, used)), text=simulated)
 
 
 def _leave_remarks(messages: Sequence[Message]) -> Iterator[Message]:
@@ -148,9 +161,11 @@ def _leave_remarks(messages: Sequence[Message]) -> Iterator[Message]:
     return (one for one in messages if not _NO_REMARK.search(one.text))
 
 
-def _without_ends(text: str | None) -> str | None:
-    """The text without what ends the simulation where parameters do not fit: a bench goes on, and sees what it does."""
-    return _leave_out(text, find_configuration_checks) if text and _ENDS.search(text) else text
+def _without_ends(text: str | None, target: Target) -> str | None:
+    """The text without what ends the simulation where parameters do not fit, or all that does where it may: a bench
+    goes on, and sees what it does."""
+    is_asked = text is not None and _ENDS.search(text)
+    return _leave_out(text, partial(find_endings, every=target.may_end)) if text and is_asked else text
 
 
 def _without_checks(text: str, target: Target) -> str:
@@ -217,9 +232,11 @@ def _instances(text: str, bench: HiddenBench) -> tuple[Instance, ...]:
         if bench.is_python:
             ports = read_design(text, bench.target).ports
             return (Instance(bench.target.top, (), tuple((one.name, one.direction, one.width) for one in ports)),)
-        return find_instances(text, bench.beside, bench.target)
+        made = find_instances(text, bench.beside, bench.target)
     except DesignError:
         return ()
+    root = f"{bench.layout.root}."  # a given module may make one, too
+    return tuple(one for one in made if one.path.startswith(root))
 
 
 def _ports_of(made: Sequence[Instance]) -> dict[str, str]:
@@ -305,15 +322,32 @@ def simulate_examined(text: str, bench: HiddenBench, sandbox: Sandbox, folder: P
                       limits: ProcessLimits = SIMULATING,
                       record: Mapping[str, str] | None = None) -> SimulationResult:
     """The same of the text of an answer that was examined. `record` are full names of its ports with their directions:
-    where it passes, they are compared with those of the reference."""
-    marked = _mark(bench, text)
+    where it passes, they are compared with those of the reference. With `dump` the bench is stopped where it has not
+    come to its end when it has twice over with the reference."""
+    marked, right = _mark(bench, text), None
+
+    def simulate_right() -> SimulationResult:
+        (folder / "right").mkdir()
+        return simulate_unexamined(reference_as_answer(marked.reference or "", marked.target), marked, sandbox,
+                                   folder / "right", dump=dump, limits=limits, record=record)
+
+    if dump and bench.reference and not bench.compares and not bench.is_python:
+        right = simulate_right()
+        marked = replace(marked, until=_twice_its_end(right))
     found = simulate_unexamined(text, marked, sandbox, folder, dump=dump, limits=limits, record=record)
     if found.report is None or bench.reference is None:
         return found
     is_undecided = not bench.compares and (dump or not found.report.is_counted)
     if is_undecided or (record and found.passed):
-        return _compare_with_reference(found, marked, sandbox, folder, dump, limits, record or {})
+        return _compare_with_reference(found, right or simulate_right(), marked, folder, dump, record or {})
     return found
+
+
+def _twice_its_end(right: SimulationResult) -> tuple[int, str] | None:
+    """Twice the time at which the bench ends with the reference."""
+    if right.report is None or right.waves is None:
+        return None
+    return 2 * last_time(right.waves), Waves.open(right.waves).timescale
 
 
 def _mark(bench: HiddenBench, text: str) -> HiddenBench:
@@ -342,6 +376,8 @@ def simulate_unexamined(answer: str, bench: HiddenBench, sandbox: Sandbox, folde
     if bench.other_draws is not None:
         drawing = _DRAWS.replace("COUNT", str(1 + bench.other_draws % _MOST_DRAWS))
         files, tops = files | {f"{_OTHER_DRAWS}.sv": drawing}, [_OTHER_DRAWS, *tops]
+    if bench.until:
+        files, tops = files | {f"{STOP}.sv": stop_simulation(*bench.until)}, [STOP, *tops]
     compiled = compile_files(files, tops, sandbox, folder / "with_bench", bench.target)
     if not compiled.passed:
         return _explain_misfit(compiled, files, bench, sandbox, folder)
@@ -392,13 +428,10 @@ def _read_run(ran: SimulatorRun, bench: HiddenBench) -> tuple[str, BenchReport |
     return "finished", BenchReport.read_lines(lines, ran.stdout, complains=bench.complains, affirms=bench.affirms)
 
 
-def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox: Sandbox, folder: Path, dump: bool,
-                            limits: ProcessLimits, record: Mapping[str, str]) -> SimulationResult:
-    """The result, its report read in the light of what the bench prints of the reference, with what it does not see,
-    and its waveform with the outputs of the reference beside those of the answer."""
-    (folder / "right").mkdir()
-    right = simulate_unexamined(reference_as_answer(bench.reference or "", bench.target), bench, sandbox,
-                                folder / "right", dump=dump, limits=limits, record=record)
+def _compare_with_reference(found: SimulationResult, right: SimulationResult, bench: HiddenBench, folder: Path,
+                            dump: bool, record: Mapping[str, str]) -> SimulationResult:
+    """The result, its report read in the light of what the bench prints of the reference (`right`), with what it does
+    not see, and its waveform with the outputs of the reference beside those of the answer."""
     if right.report is None or found.report is None:
         return found
     found, usual = (_read_beside(one, bench, right.report) for one in (found, right))
@@ -407,9 +440,13 @@ def _compare_with_reference(found: SimulationResult, bench: HiddenBench, sandbox
         unseen = find_differences(found.waves, right.waves, record)
     if dump and not bench.compares and found.waves and right.waves:
         merged = folder / "merged.vcd"
-        differing = merge_reference(found.waves, right.waves, bench.layout.scope, _outputs_of(bench), merged)
-        found = replace(found, waves=merged, differing=differing)
-    return replace(found, right=right.report, unseen=unseen, expected=usual.samples)
+        scope, (inputs, outputs) = bench.layout.scope, _ports_of_reference(bench)
+        differing = merge_reference(found.waves, right.waves, scope, outputs, merged)
+        reacted = find_reaction(found.waves, right.waves, [f"{scope}.{name}" for name in inputs])
+        found = replace(found, waves=merged, differing=differing, reacted=reacted)
+    found = replace(found, right=right.report, unseen=unseen, expected=usual.samples)
+    complaint = found.report.first_complaint if found.report else None
+    return replace(found, outcome="waits") if complaint is None and STOPPED in found.printed else found
 
 
 def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport | None) -> SimulationResult:
@@ -421,13 +458,14 @@ def _read_beside(found: SimulationResult, bench: HiddenBench, right: BenchReport
     return replace(found, report=report, outcome=_outcome("finished", report))
 
 
-def _outputs_of(bench: HiddenBench) -> list[str]:
-    """Those of the reference."""
+def _ports_of_reference(bench: HiddenBench) -> tuple[list[str], list[str]]:
+    """Its inputs, and its outputs."""
     try:
         ports = read_design(reference_as_answer(bench.reference or "", bench.target), bench.target).ports
     except DesignError:
-        return []
-    return [port.name for port in ports if port.direction != "in"]
+        return [], []
+    return ([port.name for port in ports if port.direction == "in"],
+            [port.name for port in ports if port.direction != "in"])
 
 
 def _without_clashes(reference: str, taken: Container[str]) -> str:

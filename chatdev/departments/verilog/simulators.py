@@ -53,11 +53,10 @@ def compile_files(files: Mapping[str, str], tops: Sequence[str], sandbox: Sandbo
     write_tree(folder, as_bytes({**files, **{GIVEN + path: text for path, text in target.texts.items()}}))
     paths = [*(GIVEN + path for path in target.sources), *files]
     if target.simulator == VERILATOR:
-        execution = verilator.compile_with_verilator(paths, tops, target.defines, sandbox, folder, to_run=to_run,
+        execution = verilator.compile_with_verilator(paths, tops, target, sandbox, folder, to_run=to_run,
                                                      unit=UNIT if python else "")
     else:
-        execution = icarus.compile_with_icarus(paths, tops, target.defines, sandbox, folder,
-                                               UNIT if python else "")
+        execution = icarus.compile_with_icarus(paths, tops, target, sandbox, folder, UNIT if python else "")
     return read_compilation(execution, target)
 
 

@@ -11,6 +11,7 @@ from chatdev.departments.verilog.design.elaborate import DesignError
 from chatdev.departments.verilog.design.records import Source, import_pyslang
 from chatdev.departments.verilog.outside_names import (
     Reach,
+    find_ends,
     find_known,
     find_parameter_checks,
     find_reach,
@@ -108,10 +109,11 @@ def find_checks(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 @isolate(DesignError, MissingProgram)
-def find_configuration_checks(text: str) -> tuple[tuple[int, int, str], ...]:
-    """The same of what ends the simulation where parameters do not fit (`initial if (W < 1) $finish;`)."""
+def find_endings(text: str, every: bool) -> tuple[tuple[int, int, str], ...]:
+    """The same of what ends the simulation: `every` such statement, or those where parameters do not fit (`initial if
+    (W < 1) $finish;`)."""
     tree = _SlangSource(text, USUAL).tree
-    return tuple(find_parameter_checks(tree.root)) if tree else ()
+    return tuple((find_ends if every else find_parameter_checks)(tree.root)) if tree else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,11 @@ class Missing:
     module: str
     path: str
     ports: tuple[str, ...]
+
+    @property
+    def root(self) -> str:
+        """The top module above it."""
+        return self.path.partition(".")[0]
 
 
 @isolate(DesignError, MissingProgram)
@@ -148,6 +155,7 @@ class _SlangSource:
         ast = self._slang.ast
         options = ast.CompilationOptions()
         options.flags = ast.CompilationFlags.AllowUseBeforeDeclare
+        options.paramOverrides = [f"{name}={value}" for name, value in target.parameters]
         self._source = Source(text, target, options)
         self._compilation = ast.Compilation(self._source.bag)
         self.tree = None

@@ -32,6 +32,7 @@ _DEFINED = re.compile(r"`define\s+(\w+)")
 _EXPANDED = re.compile(r"`(\w+)")
 _NO_PORTS = re.compile(r"\bmodule\s+(\w+)\s*(?:\(\s*\)\s*)?;")
 _QUOTED = re.compile(r'"([^"\n]+)"')
+_ENDS = re.compile(rb"\$(?:finish|stop)\b")
 _AGAIN = "`default_nettype wire\n"  # a file that forbids undeclared nets forbids them in itself alone
 
 
@@ -62,7 +63,8 @@ def read_submission(context: ToolContext) -> Submission:
     answer = _join({path: design.texts[path] for path in design.order(own)})
     beside = {path: design.texts[path] for path in design.order(reached - own)} | design.find_included(reached)
     given = {**(context.inputs.get("given") or {}), **beside, **_find_data(context.software, design, reached)}
-    return Submission.of(answer, {**context.inputs, "top": top, "given": given})
+    may_end = any(_ENDS.search(context.given.get(path, b"")) for path in reached)
+    return Submission.of(answer, {**context.inputs, "top": top, "given": given, "may_end": may_end})
 
 
 def is_design(software: Mapping[str, bytes]) -> bool:

@@ -27,7 +27,8 @@ _PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)")
 class Target:
     """The module `top`, the text of each given file by its path, the values that its parameters have other than their
     defaults, as Verilog writes them, the given sources that are `included`, and so not compiled by themselves, the
-    `simulator` that is to run it, and the macros that are defined before the first line (`+define+W=4`)."""
+    `simulator` that is to run it, and the macros that are defined before the first line (`+define+W=4`). Of a design
+    that `may_end` the simulation, which its owner wrote so, the statements that do are left out."""
 
     top: str = TOP
     given: tuple[tuple[str, str], ...] = ()
@@ -35,6 +36,7 @@ class Target:
     included: tuple[str, ...] = ()
     simulator: str = ICARUS
     defines: tuple[tuple[str, str], ...] = ()
+    may_end: bool = False
 
     @classmethod
     def named(cls, top: str | None, given: Mapping[str, str] | None, simulator: str | None = None,

@@ -11,47 +11,51 @@ from chatdev.departments.verilog.compilation import render_report
 from chatdev.departments.verilog.tracing.search import TraceFindings
 from chatdev.departments.verilog.tracing.trace import SignalReport
 
-_LONGEST = 6000  # characters of a report
+LONGEST = 6000
+"""Characters of a report that agents read."""
 _MISFITS, _BESIDE = 6, 4  # widths that may be wrong, and other lines that write a signal, of which it tells
+_MOST_RANGES = 40  # of lines that are only numbered
 _CUT = "(the rest is left out, as this report has an end)"
 Source = Sequence[tuple[str, str]]
 """Each line with what it is called (`12`, `fifo.sv:3`)."""
 
 
-def fit_report(trace: TraceFindings | None, source: Source, tables: Iterator[str], **facts: Any) -> str:
-    """The report with as many signals of the trace as fit, the nearest to the output first, and the first of ever
-    smaller `tables` that leaves room for all of them, else the last. Without a trace, `facts` have the `problem`."""
+def fit_report(trace: TraceFindings | None, source: Source, tables: Iterator[str], longest: float = LONGEST,
+               **facts: Any) -> str:
+    """The report with as many signals of the trace as fit into `longest` characters, the nearest to the output first,
+    and the first of ever smaller `tables` that leaves room for all of them, else the last. Without a trace, `facts`
+    have the `problem`."""
     facts |= {"source": source}
     if trace is None:
         return render_report("trace", table=next(tables), **facts)
     facts |= {"leapt": trace.leapt, "deeper": trace.goes_on, "misfits": trace.misfits[:_MISFITS],
               "more_misfits": len(trace.misfits) - _MISFITS, "beside": trace.beside[:_BESIDE], "shared": trace.shared}
-    report, fitting = _Report(trace, source), 0
+    report, fitting = _Report(trace, source, longest), 0
     for table in tables:
         facts["table"] = table
         fitting = report.count_fitting(facts)
         if fitting == report.every:
             break
-    return _cut_lines(report.text(max(1, fitting), facts))
+    return _cut_lines(report.text(max(1, fitting), facts), longest)
 
 
 class _Report:
     """The reports of one trace, of which each has another number of signals; `every` is that of all."""
 
-    def __init__(self, trace: TraceFindings, source: Source) -> None:
-        self._trace, self._source = trace, source
+    def __init__(self, trace: TraceFindings, source: Source, longest: float) -> None:
+        self._trace, self._source, self._longest = trace, source, longest
         self._signals = [*_signal_texts(trace.levels, source)]
         self._lines = [*map(_lines_of, (signal for level in trace.levels for signal in level))]
         self.every = len(self._signals)
 
     def count_fitting(self, facts: Mapping[str, Any]) -> int:
         """How many of all the signals fit, found by halves."""
-        if len(self.text(self.every, facts)) <= _LONGEST:
+        if len(self.text(self.every, facts)) <= self._longest:
             return self.every
         fitting, too_many = 0, self.every
         while too_many - fitting > 1:
             count = (fitting + too_many) // 2
-            if len(self.text(count, facts)) <= _LONGEST:
+            if len(self.text(count, facts)) <= self._longest:
                 fitting = count
             else:
                 too_many = count
@@ -91,11 +95,11 @@ def _lines_of(signal: SignalReport) -> set[int]:
     return {*signal.wait_lines}.union(*(cause.lines for cause in signal.causes))
 
 
-def _cut_lines(report: str) -> str:
+def _cut_lines(report: str, longest: float) -> str:
     """The report without its last lines where one signal alone has too many."""
-    if len(report) <= _LONGEST:
+    if len(report) <= longest:
         return report
-    return report[:report.rfind("\n", 0, _LONGEST - len(_CUT)) + 1] + _CUT
+    return report[:report.rfind("\n", 0, int(longest) - len(_CUT)) + 1] + _CUT
 
 
 def _join_ranges(numbers: Sequence[int], source: Source) -> list[str]:
@@ -106,8 +110,9 @@ def _join_ranges(numbers: Sequence[int], source: Source) -> list[str]:
             runs[-1].append(number)
         else:
             runs.append([number])
-    return [source[run[0] - 1][0] + (f"–{source[run[-1] - 1][0].rpartition(':')[2]}" if len(run) > 1 else "")
+    said = [source[run[0] - 1][0] + (f"–{source[run[-1] - 1][0].rpartition(':')[2]}" if len(run) > 1 else "")
             for run in runs]
+    return said if len(said) <= _MOST_RANGES else [*said[:_MOST_RANGES], f"and {len(said) - _MOST_RANGES} more"]
 
 
 def _is_next_line(one: str, other: str) -> bool:

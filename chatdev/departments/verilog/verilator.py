@@ -30,6 +30,7 @@ from chatdev.departments.verilog.compilation import (
     Message,
     words_of_verilator,
 )
+from chatdev.departments.verilog.target import Target
 from chatdev.errors import MissingProgram
 from chatdev.paths import cache_dir
 from chatdev.sandbox.base import Binding, Execution, ProcessLimits, Sandbox, SandboxJob
@@ -79,18 +80,21 @@ def preprocess(paths: Sequence[str], defines: Defines, sandbox: Sandbox, folder:
     return _verilate(("-E", *_definitions(defines)), paths, None, sandbox, folder, PREPROCESSING)
 
 
-def compile_with_verilator(paths: Sequence[str], tops: Sequence[str], defines: Defines, sandbox: Sandbox, folder: Path,
+def compile_with_verilator(paths: Sequence[str], tops: Sequence[str], target: Target, sandbox: Sandbox, folder: Path,
                            *, to_run: bool, unit: str = "") -> Execution:
     """Compile the files in the folder, in this order, with these root modules; without `to_run` they are only read,
-    and with a `unit` of time they are compiled for a bench in Python. Raises MissingProgram."""
+    with the target's parameters, and with a `unit` of time they are compiled for a bench in Python. Raises
+    MissingProgram."""
     require_verilator()
     if not to_run:
-        return _verilate(("--lint-only", "--timing", *_definitions(defines)), paths, tops[-1], sandbox, folder)
+        parameters = [f"-G{name}={value}" for name, value in target.parameters]
+        return _verilate(("--lint-only", "--timing", *_definitions(target.defines), *parameters), paths, tops[-1],
+                         sandbox, folder)
     (folder / _BUILT).mkdir()
     later = time.time() + _LATER
     for part in _runtime(sandbox, unit).iterdir():
         os.utime(shutil.copy(part, folder / _BUILT), (later, later))
-    done = _build(paths, tops, defines, sandbox, folder, unit)
+    done = _build(paths, tops, target.defines, sandbox, folder, unit)
     with suppress(FileNotFoundError):
         shutil.move(folder / _BUILT / PROGRAM, folder / PROGRAM)
     return done

@@ -143,7 +143,12 @@ def test_a_difference_far_from_the_start_is_unknown(tmp_path: Path) -> None:
 def test_the_tool_shows_inputs_that_tell_them_apart(desk: Desk) -> None:
     verdict = desk.use("equivalent", PLAIN.replace("q <= d", "q <= ~d"), None, PLAIN)
     assert (verdict.passed, verdict.judged) == (False, True)
-    assert "Some output differs after these inputs" in verdict.report
+    [(name, values)] = verdict.evidence["differing"].items()
+    assert name == "q"
+    assert values["reference"] != values["answer"]
+    steps = len(verdict.evidence["inputs"]["clk"])
+    assert (f"Output `q` is {values['answer']} at step {steps}, where the reference has {values['reference']}."
+            in verdict.report)
     assert set(verdict.evidence["inputs"]) == {"clk", "rst", "d"}
     at_once = desk.use("equivalent", MANY.replace("one_hot = 8", "one_hot = 9"), None, MANY)
     assert "from step 1 to step 1" in at_once.report

@@ -84,6 +84,106 @@ def test_a_report_says_since_when_an_output_differs(folder: Path) -> None:
     assert "from 165000 on. It differs since 115000 already, which the bench does not mind by itself." in report
 
 
+def test_what_ends_the_simulation_in_a_design_of_ones_own_is_left_out(folder: Path) -> None:
+    right = WRONG.replace("next = 1;", "next = 0;")
+    for text, passes in ((right, True), (WRONG, False)):
+        ending = text.replace("  half h",
+                              '  always @(posedge clk) if (q == 3) begin $display("PASS"); $finish; end\n  half h')
+        (folder / "counter.v").write_text(ending, encoding="utf-8")
+        verdict = judge(FILES, "tb.v")
+        assert verdict.passed is passes, verdict
+    (folder / "counter.v").write_text(ending.replace("$finish", "$fatal"), encoding="utf-8")
+    assert "`$fatal` is not allowed" in str(judge(FILES, "tb.v"))
+
+
+RING = """module ring #(parameter W = 0) (input clk, input rst, output q);
+  reg [W-1:0] n;
+  assign q = n[W-1];
+  always @(posedge clk) n <= rst ? {1'b1, {(W-1){1'b0}}} : {n[W-2:0], n[W-1]};
+endmodule
+"""
+RING_BENCH = """module tb; reg clk = 0, rst = 1; wire q; integer n = 0;
+  ring #(.W(4)) dut(.clk(clk), .rst(rst), .q(q));
+  always #5 clk = ~clk;
+  always @(posedge clk) if (!rst) n = n + q;
+  initial begin repeat (2) @(negedge clk); rst = 0; #400 if (n != 10) $display("FAIL %0d", n); else $display("PASS");
+    $finish; end
+endmodule
+"""
+
+
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+def test_defaults_that_no_bench_uses_may_be_none_at_all(folder: Path, simulator: str) -> None:
+    (folder / "ring.v").write_text(RING, encoding="utf-8")
+    (folder / "tb.v").write_text(RING_BENCH, encoding="utf-8")
+    assert str(judge("ring.v", "tb.v", simulator=simulator)) == "The test bench passes."
+    assert any(one.severity == "error" for one in check("ring.v", simulator=simulator))
+    (folder / "ring.v").write_text(RING.replace("n[W-2:0]", "n[W-1:1]"), encoding="utf-8")
+    assert not judge("ring.v", "tb.v", simulator=simulator).passed
+    (folder / "ring.v").write_text(RING.replace("{n[W", "{none[W"), encoding="utf-8")
+    assert "declared" in str(judge("ring.v", "tb.v", simulator=simulator))
+
+
+def test_remarks_that_a_source_switches_off_are_left_out(folder: Path) -> None:
+    dead = WRONG.replace("  half h", "  wire dead = en;\n  half h")
+    for written, told in (("", True), ("// verilator lint_off UNUSED\n", False), ("// verilator lint_off\n", False),
+                          ("/* Verilator lint_off UNUSEDSIGNAL */\n", False), ("// verilator lint_off WIDTH\n", True),
+                          ("// verilator lint_off UNUSED\n// verilator lint_on UNUSED\n", True)):
+        (folder / "counter.v").write_text(written + dead, encoding="utf-8")
+        assert any("unused" in str(one) for one in lint(FILES)) is told
+    (folder / "half.v").write_text("// verilator lint_off\n" + HALF.replace("a & b", "a & bb"), encoding="utf-8")
+    assert any(one.severity == "error" for one in lint(FILES))
+
+
+def test_what_other_files_lack_is_told_in_the_words_of_the_command(folder: Path) -> None:
+    (folder / "half.v").write_text(HALF.replace("a & b", "a & bb"), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"half.v, line 2: `bb` is not declared; mend it, or give what it needs on "
+                                          r"the command line"):
+        judge(FILES, "tb.v")
+    (folder / "half.v").write_text(HALF, encoding="utf-8")
+    (folder / "tb.v").write_text(BENCH.replace("always #5", "helper h(clk); always #5"), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"needs helper beside counter; give the files on the command line"):
+        judge(FILES, "tb.v")
+
+
+WRAPPER = """module wrapper(input clk, output [3:0] q);
+  counter c(.clk(clk), .rst(1'b0), .en(1'b1), .q(q), .wrap());
+endmodule
+"""
+
+
+def test_a_given_module_that_makes_the_tested_one_is_no_bench(folder: Path) -> None:
+    (folder / "wrapper.v").write_text(WRAPPER, encoding="utf-8")
+    right = ["right.v", "wrapper.v", "half.v"]
+    for reference in ((), "right.v"):
+        assert judge(right, "tb.v", reference, top="counter").passed
+        assert not judge([*FILES, "wrapper.v"], "tb.v", reference, top="counter").passed
+        assert 6 in trace([*FILES, "wrapper.v"], "tb.v", reference, top="counter").evidence["lines"]
+
+
+def test_a_reference_may_have_parts_of_its_own(folder: Path) -> None:
+    (folder / "counter.v").write_text((folder / "right.v").read_text(encoding="utf-8"), encoding="utf-8")
+    (folder / "right_half.v").write_text(HALF, encoding="utf-8")
+    (folder / "half.v").write_text("\n" + HALF.replace("a & b", "a | b"), encoding="utf-8")
+    bench = BENCH.replace("if (errors", 'if (wrap !== 0) begin errors = 1; $display("FAIL: wrap"); end\n    if (errors')
+    (folder / "tb.v").write_text(bench, encoding="utf-8")
+    right = ["right.v", "right_half.v"]
+    assert judge(right, "tb.v", right).passed
+    found = trace(FILES, "tb.v", right)
+    assert (found.passed, found.evidence["output"]) == (False, "wrap")
+    assert found.evidence["places"] == ["counter.v:11", "half.v:3"]
+
+
+def test_a_report_of_a_command_has_all_signals(folder: Path) -> None:
+    wires = "".join(f"  wire w{n} = w{n + 1} /* {'x' * 100} */;\n" for n in range(60))
+    deep = WRONG.replace("  half h(.a(q == 9), .b(en)", f"{wires}  wire w60 = q[0];\n  half h(.a(w0), .b(w0)")
+    (folder / "counter.v").write_text(deep, encoding="utf-8")
+    (folder / "tb.v").write_text(BENCH.replace("FAIL: q is %0d, not 5", "FAIL: %0d"), encoding="utf-8")
+    report = str(trace(FILES, "tb.v", outputs=["wrap"]))
+    assert len(report) > 6000
+    assert "left out" not in report
+
+
 def test_a_report_says_where_a_missing_branch_would_stand(folder: Path) -> None:
     held = WRONG.replace("else if (en) begin q <= next; state <= state + 1; end", "else state <= state + 1;")
     (folder / "counter.v").write_text(held, encoding="utf-8")

@@ -72,6 +72,9 @@ def test_nothing_is_told_of_what_is_right() -> None:
     f"{MACHINE} always_comb case (s) 0: n = b ? 1 : 0; 1: n = 2; 2: n = s; endcase",
     f"{MACHINE} always_comb case (s) 0: if (b) n = 1; else n = 0; 1, 2: case (b) 0: n = 2; 1: n = 0; endcase endcase",
     f"{MACHINE} always @* casez (s) 2'b1?: n = 0; 2'b00: n = 1; 2'b01: n = 2; endcase",
+    "integer i; reg r; always @(a) begin r = 0; for (i = 0; i < 2; i = i + 1) if (a == i) r = i[0]; end assign q = r;",
+    "integer n; reg r; always @* begin r = a; if (a) begin n = b; r = r ^ n[0]; end end assign q = r;",
+    "reg [3:0] r; always @(posedge a) r <= {4{b}}; wire [3:0] all = -1; assign q = r == all;",
     "reg [3:0] r; always @(posedge a) r <= {r, b}; assign q = r[3];",
     "reg r, s, t; always @(posedge a) r <= b; always @(negedge a) s <= b; always @* t <= a ? r : s; assign q = t;",
     "reg r; always @(posedge a or posedge b) if (b) r = 0; else r <= ~r; assign q = r;",
@@ -86,6 +89,9 @@ def test_what_only_looks_like_a_mistake_is_none(body: str) -> None:
     ("reg r; always @* if (a & b) r = b; assign q = r;", "latch"),
     ("reg r; always @* begin if (a) r = b; if (b) r = a; end assign q = r;", "latch"),
     ("reg r; always @* if (a) r = b; else if (b) r = 0; assign q = r;", "latch"),
+    ("reg n, r; always @* begin r = a; if (a) n = b; if (n) r = b; end assign q = r;", "latch"),
+    ("reg n, r; always @* begin r = a; if (a) begin n = b; r = n; end end assign q = r ^ n;", "latch"),
+    ("integer i; reg r; always @(a) for (i = 0; i < 2; i = i + 1) r = i[0] ^ b ^ a; assign q = r;", "`b` is read"),
     (f"{MACHINE} always_comb case (s) 0: n = b ? 1 : 0; 2: n = s; endcase", "latch"),
     (f"{MACHINE} always_comb case (s) 0: n = b ? 1 : 2; 1: ; 2: n = 0; endcase", "latch"),
     (f"{MACHINE} always_comb case (s) 0: n = s + 1; 1: n = 2; 2: n = s; endcase", "latch"),
@@ -127,5 +133,5 @@ def test_remarks_of_the_compiler_on_its_own_ways_are_left_out(tmp_path: Path) ->
     text = ("module part(input x, output z); assign z = x; endmodule\n"
             "module TopModule(input clk, input [3:0] a, output reg [3:0] q, output z);\n"
             "reg [3:0] m [0:15]; always @(posedge clk) m[a] <= a;\nalways @* q = m[a];\npart p(.x(0), .z(z));\n"
-            "endmodule\n")
+            "localparam L = 0; wire w = L ? a[4] : a[0]; always @(posedge clk) if (w) m[0] <= 0;\nendmodule\n")
     assert examine(text, find_sandbox(), tmp_path).messages == ()

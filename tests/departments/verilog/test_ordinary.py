@@ -32,6 +32,8 @@ HONEST = {
         "endmodule", '  integer i;\n  initial begin\n    if (W < 1) begin $error("W is %0d", W); $finish; end\n'
                      '    for (i = 0; i < W; i = i + 1) if (i > 9) begin $display("no"); $stop(1); end\n'
                      '    if (W > 9) $fatal(1, "W");\n  end\nendmodule'),
+    "parameters that end it in a branch": RIGHT.replace("(input clk", "#(parameter W = 1)(input clk").replace(
+        "endmodule", '  generate if (W < 1) begin initial begin $error("W"); $finish; end end endgenerate\nendmodule'),
     "$sformatf": adding('always @(posedge clk) if (a === 1\'bx) $error($sformatf("a is %b at %0t", a, $time));'),
     "the time in a message": adding('always @(posedge clk) if (a === 1\'bx) $error("%0d", $time / 10);'),
     "a delay": RIGHT.replace("kept <= a", "kept <= #1 a"),

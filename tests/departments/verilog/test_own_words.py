@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.departments.verilog.bench import HiddenBench
-from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine, checks_of
+from chatdev.departments.verilog.bench_report import BenchReport, PrintedLine, checks_of, checks_of_lines
 from tests.departments.verilog.accumulator import RIGHT, VALUES, WRONG, benches
 from tests.departments.verilog.small import Desk
 
@@ -175,6 +175,8 @@ LINES = {
     "error_flag = 1": (0, 0), "Errors detected: 0": (1, 0), "Simulation FAILED with 0 passes": (0, 1),
     "PASS 0": (1, 0), "ok 0": (1, 0), "PASS: 0": (0, 1), "PASS 0 FAIL 4": (0, 4),
     "Passed: 0": (0, 1), "passed = 0, failed = 0": (0, 0), "0 passed": (0, 1),
+    "*** ERROR: TC 8 NOT successful.": (0, 1), "*** TC 8 successful.": (1, 0), "12 were not successful": (0, 1),
+    "Byte 3 passed": (1, 0), "Frame 4 failed": (0, 1), "20 tests completed - 02 test cases did not complete": (0, 0),
     "Test bench completed": (0, 0), "": (0, 0), "9" * 500: (0, 0),
 }
 
@@ -200,6 +202,15 @@ def report_on(printed: str, *, complains: bool = False, of_right: str | None = N
 def test_the_end_of_a_log_is_read_as_an_engineer_reads_it(verdict: str, text: str) -> None:
     found = report_on(text)
     assert ("undecidable" if found.mismatches is None else "right" if found.passed else "wrong") == verdict
+
+
+@pytest.mark.parametrize(("printed", "passed", "failed"), [
+    ("PASS: 000\nPASS: 001\nPASS: 111", 3, 0), ("PASS: 000\nFAIL: 001", 1, 1), ("FAIL: 000", 0, 1),
+    ("PASS: 3\nPASS: 4\nFAIL: 0", 2, 1), ("PASS: 12\nFAIL: 0", 12, 0), ("PASS: 0\nFAIL: 3", 0, 4),
+    ("FAIL: 0\nPASS: 1", 1, 1), ("FAILED: 0\nFAILED: 0", 2, 0), ("ok 0\nFAIL 0", 1, 1)])
+def test_figures_behind_a_verdict_are_totals_or_what_was_checked(printed: str, passed: int, failed: int) -> None:
+    found = checks_of_lines(printed.split("\n"))
+    assert (sum(one.passed for one in found), sum(one.failed for one in found)) == (passed, failed)
 
 
 @pytest.mark.parametrize("text", ["Max error: 3", "Success rate:", "PASS/FAIL summary:", "errors injected: 5"])
@@ -246,7 +257,7 @@ def test_failing_lines_never_pass(lines: list[str], complains: bool) -> None:
     bench = HiddenBench("module tb; endmodule")
     printed = "\n".join(lines)
     report = BenchReport.read_lines(bench.lines_of(printed), printed, complains=complains)
-    assert report.passed <= (not any(checks_of(line).failed for line in lines))
+    assert report.passed <= (not any(found.failed for found in checks_of_lines(printed.split("\n"))))
     assert 0 <= report.share <= 1
 
 

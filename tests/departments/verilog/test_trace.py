@@ -9,11 +9,11 @@ import tracemalloc
 import pytest
 
 from benchmarks.verilog.mutants import Mutant, mutants
-from chatdev.departments.verilog import mismatch, trace_report
+from chatdev.departments.verilog import mismatch
 from chatdev.departments.verilog.bench import HiddenBench
 from chatdev.departments.verilog.simulation import simulate_answer
 from chatdev.sandbox.kinds import find_sandbox
-from chatdev.tools.base import ToolArgumentsError
+from chatdev.tools.base import ToolArgumentsError, ToolContext
 from tests.departments.verilog.designs import LOCK, UNIT, Sample
 from tests.departments.verilog.small import BENCH, HEADER, REFERENCE, RIGHT, Desk, told_nothing_of
 
@@ -88,10 +88,11 @@ def test_rows_of_the_table_make_room_for_lines(desk: Desk, monkeypatch: pytest.M
     counter = WRONG.replace("assign w = a | b;", """reg [5:0] n = 0;
   always @(posedge clk) n <= n + 1;
   assign w = n[5] | b;""")
-    whole = desk.use("trace", counter, outputs=["w"]).report
-    monkeypatch.setattr(trace_report, "_LONGEST", len(whole) - 10)
+    context = ToolContext({"top.sv": counter.encode()}, {}, {"bench": BENCH, "reference": REFERENCE}, find_sandbox(),
+                          desk.folder, desk.folder)
+    whole = mismatch.trace_software(context, 3, ["w"]).report
     monkeypatch.setattr(mismatch, "_ROWS", (16, 1))
-    shorter = desk.use("trace", counter, outputs=["w"]).report
+    shorter = mismatch.trace_software(context, 3, ["w"], longest=len(whole) - 10).report
     assert len(shorter) <= len(whole) - 10
     assert "left out" not in shorter
     assert re.findall(r"^ +\d+ \| .*", shorter, re.MULTILINE) == re.findall(r"^ +\d+ \| .*", whole, re.MULTILINE)

@@ -89,10 +89,24 @@ def find_latches(design: Design) -> Iterator[tuple[int, str]]:
             continue
         for signal in sorted(process.written - process.always_written):
             writers = [one for one in process.assignments if any(target.signal == signal for target in one.targets)]
-            if not _cover_all([one.conditions for one in writers], design):
+            is_covered = _cover_all([one.conditions for one in writers], design)
+            if not is_covered and not _is_read_at_once(signal, process, design):
                 name = signal.rpartition(".")[2]  # the same in every instance of its module
                 yield writers[0].lines.first, (f"a latch is inferred for `{name}`, which is not assigned on every way "
                                                "through the block; give it a value at the begin")
+
+
+def _is_read_at_once(signal: str, process: Process, design: Design) -> bool:
+    """Whether nothing but the block reads it, and that only where it has just been given a value."""
+    if signal in (port.name for port in design.ports) or any(
+            signal in other.signals and other is not process for other in design.processes):
+        return False
+    given = list[Way]()
+    for one in process.assignments:
+        if signal in one.sources and not any(one.conditions[:len(way)] == way for way in given):
+            return False
+        given += [one.conditions for target in one.targets if target.signal == signal]
+    return any(signal in one.sources for one in process.assignments)
 
 
 def is_meant_as_latch(process: Process) -> bool:
@@ -209,7 +223,8 @@ def _incomplete_lists(design: Design) -> Iterator[Mistake]:
     """`always @(a) q = a & b;`: in simulation q does not follow b."""
     for process in _with_lists(design):
         listed = {trigger.part.signal for trigger in process.triggers}
-        missing = [f"`{name}`" for name in _outer_reads(process) if name not in listed and name in design.declared]
+        missing = [f"`{name.rpartition('.')[2]}`" for name in _outer_reads(process)
+                   if name not in listed and name in design.declared]
         if missing:
             yield process.triggers[0].line, (f"{', '.join(missing)} is read and not in the list of the block; write "
                                              "`always @*`")
@@ -389,6 +404,7 @@ def _outer_reads(process: Process) -> list[str]:
     known: set[str] = set()
     found: dict[str, None] = {}
     for one in process.assignments:
+        known |= one.loop.variables if one.loop else set()
         found |= dict.fromkeys(sorted(one.sources - known))
         known |= {target.signal for target in one.targets}
     return list(found)

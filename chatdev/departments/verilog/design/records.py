@@ -67,10 +67,12 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """The outermost loop around an assignment: its number in the process, and the line of its head."""
+    """The outermost loop around an assignment: its number in the process, the line of its head, and the variables that
+    it and those within count by."""
 
     number: int
     line: int
+    variables: frozenset[str] = frozenset()
 
 
 class Decision(Protocol):

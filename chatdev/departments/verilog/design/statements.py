@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -483,10 +483,20 @@ class Statements:
     def _walk_loop_body(self, statement: Any, way: Way) -> WrittenSignals:
         outermost = self._loop
         self._loops += outermost is None
-        self._loop = outermost or Loop(self._loops, self._context.source.lines_of(statement)[0])
+        if outermost is None:
+            line = self._context.source.lines_of(statement)[0]
+            self._loop = Loop(self._loops, line, frozenset(self._variables_of(statement)))
         written = self.walk(statement.body, way)
         self._loop = outermost
         return written
+
+    def _variables_of(self, loop: Any) -> Iterator[str]:
+        """What it and the loops within give a first value."""
+        loops = list[Any]()
+        loop.visit(lambda node: loops.append(node) if name_of(node.kind) == "ForLoop" else None)
+        for first in (one for each in loops for one in each.initializers):
+            if name_of(first.kind) == "Assignment":
+                yield from (target.part.signal for target in self._context.targets(first.left))
 
     def _walk_declaration(self, statement: Any, way: Way) -> WrittenSignals:
         return self.initialise(statement.symbol, statement.symbol.initializer, way)

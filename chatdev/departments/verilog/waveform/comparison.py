@@ -220,6 +220,21 @@ def _differing_outputs(ours: Waves, theirs: Waves, both: Mapping[str, Pair]) -> 
     return found if len(found) <= _MOST_DIFFERING else None
 
 
+def find_reaction(answer: Path, reference: Path, names: Iterable[str]) -> int | None:
+    """When one of these inputs is first another one than with the reference, as the bench reacts to an output; None
+    where that is never. Raises WaveformError."""
+    ours, theirs = Waves.open(answer), Waves.open(reference)
+    inputs = set(ours.readable(names)).intersection(theirs.readable(names))
+    given, wanted = dict[str, str](), dict[str, str]()
+    both = merge(_with_side(given, ours.steps(inputs)), _with_side(wanted, theirs.steps(inputs)), key=itemgetter(0))
+    for time, steps in groupby(both, key=itemgetter(0)):
+        for _, side, step in steps:
+            side |= step
+        if given != wanted:
+            return int(time)
+    return None
+
+
 def _weave(pieces: Iterable[bytes], steps: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
     """Pieces of whole lines with the lines of other steps at their times."""
     now, step = 0, next(steps, None)
@@ -261,6 +276,7 @@ def _free_codes(taken: Container[str]) -> Iterator[str]:
 _HEADER_END = b"$enddefinitions"
 _TIME = re.compile(rb"^#(\d{1,20})$", re.MULTILINE)
 _TAIL = 1 << 16  # bytes in which the last time of a file is looked for
+_MOST_LEFT = 8 << 20  # bytes of a file that was broken off
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +334,7 @@ def find_lost(waves: Path, outputs: Sequence[str]) -> dict[str, Difference]:
 
 
 def _compare(answer: Waves, reference: Waves, inputs: Sequence[str], outputs: Sequence[str]) -> Differences:
-    names, end = [*inputs, *outputs], min(_last_time(answer.path), _last_time(reference.path)) + 1
+    names, end = [*inputs, *outputs], min(last_time(answer.path), last_time(reference.path)) + 1
     ours, theirs = dict[str, str](), dict[str, str]()
     seen = {output: _Output() for output in outputs}
     both = merge(_with_side(ours, answer.steps(names, end)), _with_side(theirs, reference.steps(names, end)),
@@ -410,12 +426,20 @@ def _with_side(side: dict[str, str], steps: Iterable[Step]) -> Iterator[tuple[in
     return ((time, side, step) for time, step in steps)
 
 
-def _last_time(path: Path) -> int:
+def last_time(path: Path) -> int:
     """The last time of a file, which may have been cut off."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _TAIL))
         times = _TIME.findall(file.read())
     return int(times[-1]) if times else 0
+
+
+def cut_dump(path: Path) -> bool:
+    """Leave of a waveform that was broken off the first part, up to its last whole time; whether there is one."""
+    with path.open("r+b") as file:
+        end = file.read(_MOST_LEFT).rfind(b"\n#") + 1
+        file.truncate(end)
+    return end > 0
 
 
 def _body_of(path: Path) -> bytes:
