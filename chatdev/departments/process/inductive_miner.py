@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from itertools import accumulate, chain, combinations, groupby, islice, pairwise, product
 from typing import Any, NamedTuple
 
-from chatdev.departments.process.conformance import Beginnings, Quality, TreeAutomaton
+from chatdev.departments.process.conformance import Beginnings, Quality
 from chatdev.departments.process.follows_graph import (
     Edges,
     FollowsGraph,
@@ -35,6 +35,7 @@ from chatdev.departments.process.process_tree import (
     phase,
     rename,
 )
+from chatdev.departments.process.tree_automaton import Automata, TreeAutomaton
 from chatdev.errors import ConfigError
 
 MOST_LEFT_OUT = 40
@@ -102,7 +103,7 @@ class _Search:
 
     def __init__(self, noise: float) -> None:
         self.noise, self.left = noise, MOST_TREES
-        self.automata: dict[ProcessTree, TreeAutomaton] = {}
+        self.automata = Automata()
         self._pools: dict[frozenset[tuple[Instance, int]], _Pool] = {}
 
     def pool(self, log: Counter[Instance]) -> _Pool:
