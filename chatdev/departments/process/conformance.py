@@ -50,7 +50,7 @@ class Beginnings:
     """All beginnings of a pool's instances, each once, the shorter first: by which phase it is longer than another,
     how often it was gone on from, and how often it was all."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Mapping[Instance, int] | Mapping[str, int]) -> None:
         followers: list[dict[str, int]] = [{}]  # by phase, the number of the beginning that is longer by it
         self._longer: list[tuple[int, str]] = []  # of all but the empty one: what it goes on from, and by which phase
         self._gone_on, ended = [0], Counter[int]()
