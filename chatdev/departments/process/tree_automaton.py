@@ -94,25 +94,25 @@ class TreeAutomaton:
     def _number(self, positions: Iterable[Position]) -> State:
         """The number of the state with these positions, a new one if there is none."""
         found = frozenset(positions)
+        if len(found) == 1:
+            return self._number_one(*found)
         if found not in self._numbers:
             if len(found) > MOST_LEFT:
                 raise ToolError(f"the process model can be read in over {MOST_LEFT} ways; name each phase once")
-            self._add(found, tuple(found))
+            nexts, ends = zip(*map(self._look_ahead, found), strict=True)
+            self._add(found, tuple(found), reduce(or_, nexts), any(ends))
         return self._numbers[found]
 
     def _number_one(self, position: Position) -> State:
         """The number of the state with this position alone, a new one if there is none."""
         if position not in self._numbers:
-            self._add(position, (position,))
+            self._add(position, (position,), *self._look_ahead(position))
         return self._numbers[position]
 
-    def _add(self, key: Position | frozenset[Position], positions: tuple[Position, ...]) -> None:
+    def _add(self, key: Position | frozenset[Position], positions: tuple[Position, ...], nexts: int, may_end: bool
+             ) -> None:
         self._numbers[key] = len(self._positions)
         self._positions.append(positions)
-        nexts, may_end = 0, False
-        for more, is_end in map(self._look_ahead, positions):
-            nexts |= more
-            may_end = may_end or is_end
         self.nexts.append(nexts)
         self.ends.append(may_end)
         self.steps.append({})
@@ -123,18 +123,19 @@ class TreeAutomaton:
         return _BEFORE if self._operator == "exclusive" else (0, self._parts[0].start)
 
     def _find_step(self, state: State, name: str) -> State:
-        if self._operator == "parallel":
-            moves = [(*states[:number], after, *states[number + 1:])
-                     for states in self._positions[state] for number in self._owners[name]
-                     if (after := self._parts[number].step(states[number], name))]
-        elif self._is_definite:
-            [(number, here)], [owner] = self._positions[state], self._owners[name]
+        owners, positions = self._owners[name], self._positions[state]
+        if self._is_definite:
+            owner, position = owners[0], positions[0]
             part = self._parts[owner]
-            moves = [(owner, part.step(here if number == owner else part.start, name))]
-        else:
-            moves = [(number, after) for position in self._positions[state]
-                     for number, here in self._list_ways(position) if (after := self._parts[number].step(here, name))]
-        return self._number_one(moves[0]) if len(moves) == 1 else self._number(moves)
+            if self._operator == "parallel":
+                after = part.step(position[owner], name)
+                return self._number_one((*position[:owner], after, *position[owner + 1:]))
+            return self._number_one((owner, part.step(position[1] if position[0] == owner else part.start, name)))
+        if self._operator == "parallel":
+            return self._number((*states[:number], after, *states[number + 1:]) for states in positions
+                                for number in owners if (after := self._parts[number].step(states[number], name)))
+        return self._number((number, after) for position in positions for number, here in self._list_ways(position)
+                            if (after := self._parts[number].step(here, name)))
 
     def _list_ways(self, position: Position) -> list[Position]:
         """The children that the next phase may be of, each with the state in which it is read."""
