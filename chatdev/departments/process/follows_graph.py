@@ -94,23 +94,25 @@ def graph_of(edges: Iterable[tuple[str, str]], phases: Phases) -> FollowsGraph:
     return FollowsGraph(phases, after, before)
 
 
-def build_graphs_without(texts: Iterable[str], graph: FollowsGraph) -> dict[int, FollowsGraph]:
-    """The graph of the pool without a phase, for each: those before and behind it come to follow each other."""
-    found = {number: _leave_out(graph, number) for number in list_numbers(graph.phases)}
-    if any(graph.after[number] >> number & 1 for number in found):
+def list_neighbours(texts: Iterable[str], graph: FollowsGraph) -> dict[int, list[tuple[int, int]]]:
+    """What comes directly before and after each phase, together; runs of a phase count as one."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    if any(graph.after[number] >> number & 1 for number in list_numbers(graph.phases)):
         texts = ("".join(name for name, _ in groupby(text)) for text in texts)
     for one, name, other in {*chain.from_iterable(zip(text, text[1:], text[2:], strict=False) for text in texts)}:
-        if name != MARK:
-            without, source, target = found[ord(name)], ord(one), ord(other)
-            without.after[source] |= 1 << target
-            without.before[target] |= 1 << source
+        found.setdefault(ord(name), []).append((ord(one), ord(other)))
     return found
 
 
-def _leave_out(graph: FollowsGraph, number: int) -> FollowsGraph:
+def leave_out(graph: FollowsGraph, number: int, neighbours: Iterable[tuple[int, int]]) -> FollowsGraph:
+    """The graph of the pool without a phase: those before and behind it come to follow each other."""
     others = ~(1 << number)
-    return FollowsGraph(graph.phases & others, *({one: row & others for one, row in rows.items() if one != number}
-                                                 for rows in (graph.after, graph.before)))
+    after, before = ({one: row & others for one, row in rows.items() if one != number}
+                     for rows in (graph.after, graph.before))
+    for source, target in neighbours:
+        after[source] |= 1 << target
+        before[target] |= 1 << source
+    return FollowsGraph(graph.phases & others, after, before)
 
 
 def count_edges(texts: Iterable[tuple[int, str]]) -> Edges:

@@ -17,11 +17,12 @@ from chatdev.departments.process.follows_graph import (
     FollowsGraph,
     Phases,
     build_graph,
-    build_graphs_without,
     count_edges,
     encode,
     keep_frequent,
     keep_order,
+    leave_out,
+    list_neighbours,
     list_numbers,
 )
 from chatdev.departments.process.log_splits import Instances, split_log, split_rounds
@@ -322,16 +323,16 @@ class _Pool:
     def _list_apart(self) -> Iterator[tuple[int, _Pool]]:
         """The phases that may be parallel to the others, those first that come in both orders with most."""
         numbers = sorted(list_numbers(self._phases), key=lambda number: -self._graph.count_concurrent(number))
-        texts = (text for _, text in self._instances.project(self._phases))
-        few = len(numbers) <= MOST_LEFT_OUT
-        without = build_graphs_without(texts, self._graph) if few else {}
-        others = {number: self._part(self._phases & ~(1 << number), self._total, without.get(number))
-                  for number in numbers}
         once = [number for number in numbers if self._instances.once[chr(number)] == self._total]
-        yield from ((number, others[number]) for number in once)
-        if few:
-            yield from ((number, others[number]) for number in numbers
-                        if number not in once and others[number].has_cut())
+        yield from ((number, self._part(self._phases & ~(1 << number), self._total)) for number in once)
+        if len(numbers) <= MOST_LEFT_OUT:
+            texts = (text for _, text in self._instances.project(self._phases))
+            neighbours = list_neighbours(texts, self._graph)
+            for number in numbers:
+                graph = leave_out(self._graph, number, neighbours[number])
+                others = self._part(graph.phases, self._total, graph)
+                if number not in once and others.has_cut():
+                    yield number, others
 
     def has_cut(self) -> bool:
         """Whether the graph of the pool has a cut."""
