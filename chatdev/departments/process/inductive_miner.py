@@ -181,12 +181,14 @@ class _Pool:
         """The tree that fits best among those by the ways to go on whose first trees do: the `whole` where there is
         noise, as what parts leave out adds up, else the pool. So many of these are looked into further; where several
         were, within each only the best."""
-        if self._search.left <= 0 or depth > DEEPEST:
+        may_choose = self._search.left > 0
+        if depth > DEEPEST or not (may_choose or self._noise):
             return self.first(depth).tree
         whole = whole or _Whole(self, lambda tree: tree)
-        steps = self._steps(MOST_STEPS if self._phases.bit_count() <= MOST_LEFT_OUT else 1)
+        steps = self._steps(MOST_STEPS if may_choose and self._phases.bit_count() <= MOST_LEFT_OUT else 1)
         if len(steps) == 1:
-            return self._explain_parts(steps[0], looked_into, depth, whole)
+            tree = self._explain_parts(steps[0], looked_into, depth, whole)
+            return max(tree, _optional(tree), key=whole.score) if self._is_rarely_empty else tree
         self._search.left -= len(steps)
         tried: dict[ProcessTree, _Step] = {}
         for step in steps:
@@ -236,6 +238,11 @@ class _Pool:
         """How many instances have none of the phases."""
         return self._total - self._instances.count_with(self._phases)
 
+    @property
+    def _is_rarely_empty(self) -> bool:
+        """Whether so few instances have none of the phases that they may be left out, where the whole fits better."""
+        return 0 < self._empty <= self._noise * self._total
+
     @cached_property
     def _graph(self) -> FollowsGraph:
         return self._given or build_graph((text for _, text in self._instances.project(self._phases)), self._phases)
@@ -256,12 +263,9 @@ class _Pool:
         """The ways to go on, those of the papers first; there is one at least."""
         if not self._phases:
             yield _Step(lambda: SILENT)
-        elif empty := self._empty:
-            full = self._part(self._phases, self._total - empty, self._given)
-            if empty <= self._noise * self._total:
-                yield _Step(lambda tree: tree, (full,), 0)
-            else:
-                yield _Step(_optional, (full,))
+        elif self._empty:
+            full = self._part(self._phases, self._total - self._empty, self._given)
+            yield _Step((lambda tree: tree) if self._is_rarely_empty else _optional, (full,))
         elif self._phases.bit_count() == 1:
             yield _Step(self._mine_single)
         else:

@@ -207,7 +207,9 @@ def test_what_users_do_not_expect_stays_as_it_is_told(pool: dict[str, int], nois
 @pytest.mark.parametrize(("pool", "noise", "text"), [
     ({"abcd": 95, "abcbcd": 5}, 0.2, "->('a', *(->('b', 'c'), tau), 'd')"),  # not c alone again, which was never seen
     ({"ab": 50, "cd": 49, "ac": 1}, 0.5, "X(->('a', 'b'), ->('c', 'd'))"),  # one stray instance does not decide
-    ({"abc": 90, "ab": 5, "cab": 5}, 0.2, "->('a', 'b', 'c')"),
+    ({"abc": 90, "ab": 5, "cab": 5}, 0.2, "->('a', 'b', X(tau, 'c'))"),  # allows `ab`, too, and nothing unseen
+    ({"abcdef": 94, "acdef": 1, "abdef": 1, "abcef": 1, "abcdf": 1, "af": 1}, 0.2,
+     "->('a', X(tau, 'b'), 'c', X(tau, 'd'), 'e', 'f')"),  # were all optional, much unseen would be allowed
 ])
 def test_with_noise_what_fits_the_whole_is_taken(pool: dict[str, int], noise: float, text: str) -> None:
     assert str(mine({tuple(word): count for word, count in pool.items()}, noise)) == text
