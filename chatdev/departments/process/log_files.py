@@ -21,7 +21,7 @@ from chatdev.departments.process.log_times import TimeReader, choose_order
 from chatdev.departments.process.object_logs import is_of_objects, read_objects
 from chatdev.errors import ConfigError
 
-ACTIVITY, TIME, LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
+ACTIVITY, TIME, LIFECYCLE, INSTANCE = "concept:name", "time:timestamp", "lifecycle:transition", "concept:instance"
 SUFFIXES = (".xes", ".csv", ".tsv", ".jsonocel", ".xmlocel", ".sqlite")
 _COLUMNS = {  # of a table, as usual exports call them
     "case": ("case:concept:name", "case id", "caseid", "case", "trace id", "traceid", "case key"),
@@ -52,7 +52,8 @@ def read_log(path: Path, choice: LogChoice | None = None, progress: Callable[[in
     except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{path} cannot be read to its end: {getattr(error, 'strerror', None) or error}") from None
     if not log.variants:
-        raise ConfigError(f"{path} has no events")
+        passed_over = list_some(f"{count:,} {why}" for why, count in log.passed_over.items())
+        raise ConfigError(f"{path} has no events" + (f" that are steps, but {passed_over}" if passed_over else ""))
     return log
 
 
@@ -111,7 +112,7 @@ class _XesReader:
         self._path, self._log = path, log
         self._activity = _parts_of(choice.activity, ACTIVITY)
         self._time, self._lifecycle = choice.time or TIME, choice.lifecycle or LIFECYCLE
-        self._wanted = {*self._activity, self._time, self._lifecycle, "concept:instance"}
+        self._wanted = {name: name for name in (*self._activity, self._time, self._lifecycle, INSTANCE)}
         self._times = TimeReader(choice.time_format)
         self._names: dict[str, str] = {}
         self._open: list[str] = []
@@ -146,13 +147,20 @@ class _XesReader:
             self._take(attributes)
         elif tag == "event":
             self._event = {}
+        elif tag == "extension":
+            self._extend(attributes.get("name", "").lower(), attributes.get("prefix", ""))
+
+    def _extend(self, name: str, prefix: str) -> None:
+        """Know the attributes of an extension by the prefix that the log gives it."""
+        for usual in [wanted for wanted in self._wanted if wanted.startswith(f"{name}:")]:
+            self._wanted[f"{prefix}:{usual.partition(':')[2]}"] = usual
 
     def _take(self, attributes: Mapping[str, str]) -> None:
         key = attributes.get("key", "")
         if len(self.keys) < 50:
             self.keys.add(key)
         if key in self._wanted:
-            self._event[key] = attributes.get("value", "")
+            self._event[self._wanted[key]] = attributes.get("value", "")
 
     def _end(self, tag: str) -> None:
         tag = self._open.pop()
@@ -177,7 +185,7 @@ class _XesReader:
         except ValueError as error:
             raise self.refuse(str(error)) from None
         self._events.append(Event(name_activity(activity, self._names, self.refuse), seconds,
-                                  event.get(self._lifecycle, ""), event.get("concept:instance", "")))
+                                  event.get(self._lifecycle, ""), event.get(INSTANCE, "")))
 
 
 def _read_xes(data: io.BufferedReader[Any], path: Path, choice: LogChoice, log: EventLog) -> Iterator[Sequence[Event]]:

@@ -140,11 +140,19 @@ def test_what_is_no_time_is_told(text: str) -> None:
         TimeReader()(text)
 
 
+def test_an_extension_may_have_another_prefix(tmp_path: Path) -> None:
+    text = xes([[("a", "start"), ("a", "complete"), ("b", "complete")]], more='<extension name="Lifecycle" prefix="lc" '
+               'uri="http://www.xes-standard.org/lifecycle.xesext"/>').replace("lifecycle:transition", "lc:transition")
+    assert variants(read(tmp_path, "log.xes", text)) == {"ab": 1}
+
+
 @pytest.mark.parametrize(("name", "text", "reason"), [
     ("log.xes", "", "no element found"),
     ("log.xes", xes(simple("ab", "ab"))[:-80], "1 cases before it are whole"),
     ("log.xes", "<html></html>", "log.xes:1:1: the file is a <html> and no <log>"),
     ("log.xes", "<log></log>", "has no events"),
+    ("log.xes", "<log><trace><event/></trace></log>", "has no events that are steps, but 1 without activity"),
+    ("log.csv", "case,activity\n1,\n2,\n", "has no events that are steps, but 2 without case or activity"),
     ("log.xes", '<!DOCTYPE log [<!ENTITY a "b">]><log/>', "document type"),
     ("log.xes", '<log><trace><event><string key="name" value="a"/></event></trace></log>', "its events have name"),
     ("log.xes", f"<log>{'<a>' * 200}", "nested more than 100"),
