@@ -51,7 +51,7 @@ def read_log(path: Path, choice: LogChoice | None = None, progress: Callable[[in
                 log.add(events, choice.lifecycles)
     except (OSError, EOFError, zlib.error) as error:
         raise ConfigError(f"{path} cannot be read to its end: {getattr(error, 'strerror', None) or error}") from None
-    if not log.variants:
+    if not any(log.variants):
         passed_over = list_some(f"{count:,} {why}" for why, count in log.passed_over.items())
         raise ConfigError(f"{path} has no events" + (f" that are steps, but {passed_over}" if passed_over else ""))
     return log
