@@ -47,29 +47,31 @@ def _accepts(automaton: TreeAutomaton, instance: Iterable[str]) -> bool:
 
 
 class Beginnings:
-    """All beginnings of a pool's instances, each once, the shorter first: by which phase it is longer than another,
-    how often it was gone on from, and how often it was all."""
+    """All beginnings of a pool's instances, each once: how often one was gone on from, and how often it was all. Each
+    instance adds those that none before it has, one behind the other."""
 
     def __init__(self, log: Mapping[Instance, int] | Mapping[str, int]) -> None:
         followers: list[dict[str, int]] = [{}]  # by phase, the number of the beginning that is longer by it
-        self._longer: list[tuple[int, str]] = []  # of all but the empty one: what it goes on from, and by which phase
-        self._gone_on, ended = [0], Counter[int]()
+        self._added: list[tuple[int, list[str]]] = []  # by an instance: to which beginning, and which phases
+        self._gone_on, ended, shorter = [0], Counter[int](), [0]
         for instance, count in log.items():
-            here = 0
+            here, added = 0, list[str]()
             for name in instance:
                 self._gone_on[here] += count
                 if name not in followers[here]:
+                    if not added:
+                        self._added.append((here, added))
+                    added.append(name)
+                    shorter.append(here)
                     followers[here][name] = len(followers)
-                    self._longer.append((here, name))
                     followers.append({})
                     self._gone_on.append(0)
                 here = followers[here][name]
             ended[here] += count
         self._ended = [*ended.items()]
         self._seen = [gone_on + ended[number] for number, gone_on in enumerate(self._gone_on)]
-        shorter = [here for here, _ in self._longer]
-        self._gone_on_before = [0, *map(self._gone_on.__getitem__, shorter)]
-        self._seen_before = [0, *map(self._seen.__getitem__, shorter)]
+        self._gone_on_before = [0, *map(self._gone_on.__getitem__, shorter[1:])]
+        self._seen_before = [0, *map(self._seen.__getitem__, shorter[1:])]
 
     def measure(self, automaton: TreeAutomaton) -> tuple[Quality, float]:
         """The quality of a model, and its precision where that nothing comes next counts as a phase.
@@ -78,12 +80,13 @@ class Beginnings:
         the share that the pool knows; beginnings count as often as they were seen. 1 where the model allows nothing.
         """
         states = self._replay(automaton)
+        shared = [*filter(None, states)]
         nexts = [*map(int.bit_count, automaton.nexts)]
         nexts_and_ends = [*map(add, nexts, automaton.ends)]
         used = sum(compress(self._gone_on_before, states))
-        allowed = sum(map(mul, self._gone_on, map(nexts.__getitem__, states)))
+        allowed = sum(map(mul, compress(self._gone_on, states), map(nexts.__getitem__, shared)))
         used_with_ends = sum(compress(self._seen_before, states))
-        allowed_with_ends = sum(map(mul, self._seen, map(nexts_and_ends.__getitem__, states)))
+        allowed_with_ends = sum(map(mul, compress(self._seen, states), map(nexts_and_ends.__getitem__, shared)))
         fitting, total = 0, self._seen[0]
         for number, count in self._ended:
             if automaton.ends[states[number]]:
@@ -93,12 +96,17 @@ class Beginnings:
                 used_with_ends / allowed_with_ends if allowed_with_ends else 1.0)
 
     def _replay(self, automaton: TreeAutomaton) -> list[State]:
-        """The state of the model after each beginning."""
+        """The state of the model after each beginning; 0 where the model does not share it."""
         states, steps = [automaton.start], automaton.steps
-        for shorter, name in self._longer:
-            state = states[shorter]
-            known = steps[state]
-            states.append(known[name] if name in known else automaton.step(state, name))
+        for shorter, added in self._added:
+            state, end = states[shorter], len(states) + len(added)
+            for name in added if state else ():
+                known = steps[state]
+                state = known[name] if name in known else automaton.step(state, name)
+                if not state:
+                    break
+                states.append(state)
+            states += [0] * (end - len(states))
         return states
 
 
