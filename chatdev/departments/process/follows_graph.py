@@ -190,12 +190,15 @@ def order_phases(log: Mapping[Instance, int]) -> list[str]:
     counts: Counter[str] = Counter()
     places: Counter[str] = Counter()
     edges: Edges = Counter()
+    by_count: dict[int, list[Instance]] = {}
     for instance, count in log.items():
-        for place, name in enumerate(instance):
-            counts[name] += count
-            places[name] += place * count
-        for edge in zip(("", *instance), (*instance, ""), strict=True):
-            edges[edge] += count
+        by_count.setdefault(count, []).append(instance)
+    for count, instances in by_count.items():
+        for (place, name), times in Counter(chain.from_iterable(map(enumerate, instances))).items():
+            counts[name] += times * count
+            places[name] += place * times * count
+        for edge, times in Counter(chain.from_iterable(pairwise(("", *one, "")) for one in instances)).items():
+            edges[edge] += times * count
     signs: dict[str, tuple[Any, ...]] = {
         name: (places[name] / counts[name], counts[name], edges["", name], edges[name, ""]) for name in counts}
     inner = {edge: count for edge, count in edges.items() if all(edge)}
