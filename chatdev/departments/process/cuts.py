@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -126,7 +126,11 @@ def _join_optional(groups: list[Phases], graph: FollowsGraph) -> list[Phases]:
                for place, group in enumerate(groups)]
     optional = {pivot for one, other in enumerate([_find_last(groups, graph.starts, -1), *farthest], -1)
                 for pivot in range(one + 1, other)}
-    glued = {place for pivot in optional for place in _list_glued(pivot, farthest, nearest)}
+    return _glue(groups, {place for pivot in optional for place in _list_glued(pivot, farthest, nearest)})
+
+
+def _glue(groups: Iterable[Phases], glued: Collection[int]) -> list[Phases]:
+    """The groups, those joined with the next that are at these places."""
     found: list[Phases] = []
     for place, group in enumerate(groups):
         if place - 1 in glued:

@@ -187,8 +187,7 @@ class _Pool:
         whole = whole or _Whole(self, lambda tree: tree)
         steps = self._steps(MOST_STEPS if may_choose and self._phases.bit_count() <= MOST_LEFT_OUT else 1)
         if len(steps) == 1:
-            tree = self._explain_parts(steps[0], looked_into, depth, whole)
-            return max(tree, _optional(tree), key=whole.score) if self._is_rarely_empty else tree
+            return self._explain_so(steps[0], looked_into, depth, whole)
         self._search.left -= len(steps)
         tried: dict[ProcessTree, _Step] = {}
         for step in steps:
@@ -198,6 +197,11 @@ class _Pool:
         best_first = sorted(tried, key=score, reverse=True)
         best_first += [self._explain_parts(tried[tree], 1, depth, whole) for tree in best_first[:looked_into]]
         return max(best_first, key=score)
+
+    def _explain_so(self, step: _Step, looked_into: int, depth: int, whole: _Whole) -> ProcessTree:
+        """The tree by the only way to go on; where instances are rarely empty, the whole decides whether it may be."""
+        tree = self._explain_parts(step, looked_into, depth, whole)
+        return max(tree, _optional(tree), key=whole.score) if self._is_rarely_empty else tree
 
     def _explain_parts(self, step: _Step, looked_into: int, depth: int, whole: _Whole) -> ProcessTree:
         trees = [part.first(depth + step.deeper).tree for part in step.parts]

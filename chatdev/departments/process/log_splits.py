@@ -71,12 +71,12 @@ def split_log(log: Log, cut: Cut) -> list[Counter[str]]:
 def split_rounds(log: Log, starts: Phases, ends: Phases | None = None) -> Counter[str] | None:
     """The instances divided where a new round begins: before each phase that begins instances; if ends are given, only
     when one of them comes before it. None when no instance is divided so."""
-    first = {chr(number) for number in list_numbers(starts)}
-    last = {chr(number) for number in list_numbers(ends)} if ends is not None else None
+    first = {*map(chr, list_numbers(starts))}
+    last = None if ends is None else {*map(chr, list_numbers(ends))}
     found: Counter[str] = Counter()
     for instance, count in log.items():
-        begins = [place for place, name in enumerate(instance)
-                  if place and name in first and (last is None or instance[place - 1] in last)]
+        begins = [place for place, (before, name) in enumerate(pairwise(instance), 1)
+                  if name in first and (last is None or before in last)]
         for begin, end in pairwise([0, *begins, len(instance)]):
             found[instance[begin:end]] += count
     return found if found.total() > sum(log.values()) else None

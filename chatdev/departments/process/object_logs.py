@@ -150,6 +150,9 @@ class _XmlReader:
         if depth >= _DEEPEST:
             raise self._refuse(f"elements are nested more than {_DEEPEST} deep")
         self._open.append(tag)
+        self._take(tag, depth, attributes)
+
+    def _take(self, tag: str, depth: int, attributes: Mapping[str, str]) -> None:
         if depth == 2:
             self._one, self._links = dict(attributes), []
         elif depth == 3:

@@ -48,10 +48,7 @@ class TreeAutomaton:
         self._operator = tree.operator if tree.children or tree.operator == "phase" else "silent"
         self._bits = known.bits
         self._parts = tuple(known.parts[child] for child in tree.children)
-        self._owners: dict[str, list[int]] = {}
-        for number, part in enumerate(self._parts):
-            for name in part._owners:
-                self._owners.setdefault(name, []).append(number)
+        self._owners = self._list_owners()
         self._is_definite = self._operator != "loop" and all(len(parts) == 1 for parts in self._owners.values())
         self._positions: list[tuple[Position, ...]] = [()]
         self._numbers: dict[Position | frozenset[Position], State] = {frozenset(): 0}
@@ -65,6 +62,14 @@ class TreeAutomaton:
         else:
             self._afters = self._list_afters()
             self._number_one(self._begin())
+
+    def _list_owners(self) -> dict[str, list[int]]:
+        """By phase, the children that have it."""
+        found: dict[str, list[int]] = {}
+        for number, part in enumerate(self._parts):
+            for name in part._owners:
+                found.setdefault(name, []).append(number)
+        return found
 
     def step(self, state: State, name: str) -> State:
         """The state after one more phase; 0 if it may not be run there. Raises ToolError when there are too many ways
@@ -125,17 +130,19 @@ class TreeAutomaton:
     def _find_step(self, state: State, name: str) -> State:
         owners, positions = self._owners[name], self._positions[state]
         if self._is_definite:
-            owner, position = owners[0], positions[0]
-            part = self._parts[owner]
-            if self._operator == "parallel":
-                after = part.step(position[owner], name)
-                return self._number_one((*position[:owner], after, *position[owner + 1:]))
-            return self._number_one((owner, part.step(position[1] if position[0] == owner else part.start, name)))
+            return self._number_one(self._move(positions[0], owners[0], name))
         if self._operator == "parallel":
             return self._number((*states[:number], after, *states[number + 1:]) for states in positions
                                 for number in owners if (after := self._parts[number].step(states[number], name)))
         return self._number((number, after) for position in positions for number, here in self._list_ways(position)
                             if (after := self._parts[number].step(here, name)))
+
+    def _move(self, position: Position, owner: int, name: str) -> Position:
+        """The position after a phase that only this child has."""
+        part = self._parts[owner]
+        if self._operator == "parallel":
+            return (*position[:owner], part.step(position[owner], name), *position[owner + 1:])
+        return owner, part.step(position[1] if position[0] == owner else part.start, name)
 
     def _list_ways(self, position: Position) -> list[Position]:
         """The children that the next phase may be of, each with the state in which it is read."""
