@@ -181,11 +181,10 @@ class _Pool:
         """The tree that fits best among those by the ways to go on whose first trees do: the `whole` where there is
         noise, as what parts leave out adds up, else the pool. So many of these are looked into further; where several
         were, within each only the best."""
-        may_choose = self._search.left > 0
-        if depth > DEEPEST or not (may_choose or self._noise):
+        if depth > DEEPEST or not (self._search.left > 0 or self._noise):
             return self.first(depth).tree
         whole = whole or _Whole(self, lambda tree: tree)
-        steps = self._steps(MOST_STEPS if may_choose and self._phases.bit_count() <= MOST_LEFT_OUT else 1)
+        steps = self._steps(self._most_steps)
         if len(steps) == 1:
             return self._explain_so(steps[0], looked_into, depth, whole)
         self._search.left -= len(steps)
@@ -221,6 +220,11 @@ class _Pool:
             fitness = quality.fitness if self._noise else 1.0
             self._scores[tree] = Quality(fitness, (quality.precision + with_ends) / 2).f_score
         return self._scores[tree]
+
+    @property
+    def _most_steps(self) -> int:
+        """How many ways to go on may be tried."""
+        return MOST_STEPS if self._search.left > 0 and self._phases.bit_count() <= MOST_LEFT_OUT else 1
 
     def _steps(self, most: int) -> list[_Step]:
         while len(self._found) < most and (step := next(self._more, None)):

@@ -53,9 +53,13 @@ class TreeAutomaton:
         self._positions: list[tuple[Position, ...]] = [()]
         self._numbers: dict[Position | frozenset[Position], State] = {frozenset(): 0}
         self.nexts, self.ends, self.steps, self.start = [0], [False], [{}], 1
+        self._begin_with(tree)
+
+    def _begin_with(self, tree: ProcessTree) -> None:
+        """Make the first states."""
         if tree.operator == "phase":
             self._owners = {tree.name: []}
-            bit = known.bits.setdefault(tree.name, 1 << len(known.bits))
+            bit = self._bits.setdefault(tree.name, 1 << len(self._bits))
             self.nexts, self.ends, self.steps = [0, bit, 0], [False, False, True], [{}, {tree.name: 2}, {}]
         elif self._operator == "silent":
             self.nexts, self.ends, self.steps = [0, 0], [False, True], [{}, {}]
