@@ -42,8 +42,10 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, KeptTable, machine, markdown_
 from chatdev.departments.process.bpmn import write_bpmn
 from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.conformance import Quality, find_difference, measure_precision, measure_quality
-from chatdev.departments.process.follows_graph import build_graph
-from chatdev.departments.process.inductive_miner import find_cut, mine, split_log
+from chatdev.departments.process.cuts import find_cut
+from chatdev.departments.process.follows_graph import MARK, bits_of, build_graph, encode
+from chatdev.departments.process.inductive_miner import mine
+from chatdev.departments.process.log_splits import split_log
 from chatdev.departments.process.process_tree import ProcessTree, from_plain, normalise, rename, to_plain
 
 NOISE, TIMES = 0.2, 3
@@ -96,20 +98,20 @@ def classify(pool: Pool, own: ProcessTree, other: ProcessTree) -> str:
         return "same tree"
     if find_difference(own, other) is None:
         return "same language"
-    if cuts_all_the_way(pool):
+    if cuts_all_the_way(encode(pool)[0]):
         return "other, though there are cuts"
     ours, theirs = measure_quality(own, pool).precision, measure_quality(other, pool).precision
     judged = "as precise" if abs(ours - theirs) < 0.005 else "more precise" if ours > theirs else "less precise"
     return f"other fall-through, {judged}"
 
 
-def cuts_all_the_way(pool: Pool) -> bool:
+def cuts_all_the_way(pool: Mapping[str, int]) -> bool:
     """Whether the pool falls apart by cuts alone, so that there is nothing to choose."""
-    pool = Counter({instance: count for instance, count in pool.items() if instance})
-    graph = build_graph(pool)
-    if len(graph.phases) < 2:
+    pool = {instance: count for instance, count in pool.items() if instance}
+    phases = bits_of("".join(pool))
+    if phases.bit_count() < 2:
         return True
-    cut = find_cut(graph)
+    cut = find_cut(build_graph([MARK.join(["", *pool, ""])], phases))
     return cut is not None and all(map(cuts_all_the_way, split_log(pool, cut)))
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from itertools import product
+from itertools import chain, pairwise, product
 from random import Random
 from typing import Any
 
@@ -26,7 +26,6 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, SizedStudy, machine, markdown
 from chatdev.departments.process.bpmn import write_bpmn
 from chatdev.departments.process.chart import draw_flow
 from chatdev.departments.process.conformance import find_difference, measure_quality
-from chatdev.departments.process.follows_graph import build_graph
 from chatdev.departments.process.inductive_miner import mine
 from chatdev.departments.process.process_tree import ProcessTree, describe, normalise
 
@@ -53,9 +52,11 @@ def _mine_plain(seed: int) -> dict[str, Any]:
 
 def _shows_all(pool: Pool, tree: ProcessTree) -> bool:
     """Whether the pool has every phase, beginning, end and succession of a plain tree."""
-    graph, (starts, ends, pairs) = build_graph(pool), expected_pairs(tree)
-    return (starts <= graph.starts.keys() and ends <= graph.ends.keys() and pairs <= graph.edges.keys()
-            and {node.name for node in tree.walk() if node.name} == {*graph.phases})
+    starts, ends, pairs = expected_pairs(tree)
+    seen = [instance for instance in pool if instance]
+    return (starts <= {instance[0] for instance in seen} and ends <= {instance[-1] for instance in seen}
+            and pairs <= {*chain.from_iterable(map(pairwise, seen))}
+            and {node.name for node in tree.walk() if node.name} == {*chain.from_iterable(seen)})
 
 
 def _mine_any(seed: int) -> dict[str, Any]:

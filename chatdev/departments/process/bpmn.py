@@ -125,8 +125,12 @@ _TASKS = {"task", "userTask", "serviceTask", "scriptTask", "manualTask", "busine
           "callActivity"}
 _IGNORED = {"documentation", "extensionElements", "laneSet", "textAnnotation", "association", "dataObject", "group",
             "dataObjectReference", "dataStoreReference", "ioSpecification", "property", "category", "auditing",
-            "monitoring", "supportedInterfaceRef", "correlationSubscription", "resourceRole"}
-_KNOWN = {*_GATEWAYS, *_TASKS, "startEvent", "endEvent"}
+            "monitoring", "supportedInterfaceRef", "correlationSubscription", "resourceRole", "incoming", "outgoing"}
+_KNOWN = {*_GATEWAYS, *_TASKS, "startEvent", "endEvent", "subProcess"}
+_TRIGGERS = {"startEvent": {"messageEventDefinition", "timerEventDefinition", "signalEventDefinition",
+                            "conditionalEventDefinition"},
+             "endEvent": {"messageEventDefinition", "signalEventDefinition"}}
+"""By event: what may trigger it, or it tell, without another order of tasks."""
 _REPEATS = {"standardLoopCharacteristics", "multiInstanceLoopCharacteristics"}
 
 
@@ -142,12 +146,20 @@ class _Element:
     target: str = ""
     has: set[str] = field(default_factory=set)
     """What is written within it."""
+    inside: list[_Element] = field(default_factory=list)
+    """The elements of a sub-process."""
 
     @property
-    def is_strange(self) -> bool:
-        """Whether no tree has such a thing."""
-        return self.kind not in _KNOWN or bool(self.has & _REPEATS) or any(
-            one.endswith("EventDefinition") for one in self.has)
+    def odd(self) -> list[str]:
+        """What is written within it that no tree has."""
+        has = {*self.has, *(one.kind for one in self.inside)}
+        events = {one for one in self.has if one.endswith("EventDefinition")} - _TRIGGERS.get(self.kind, set())
+        return sorted(has & _REPEATS | events)
+
+    @property
+    def steps(self) -> list[_Element]:
+        """What a sub-process shows of its inside; nothing where it is drawn collapsed and is a task."""
+        return [one for one in self.inside if one.kind not in _IGNORED]
 
     def __str__(self) -> str:
         named = f' "{self.name}"' if self.name else ""
@@ -184,7 +196,8 @@ class _Reader:
     def __init__(self, place: str) -> None:
         self._place, self._open = place, list[str]()
         self._processes: dict[str, list[_Element]] = {}
-        self._found: list[_Element] | None = None
+        self._inside: list[tuple[int, list[_Element]]] = []  # process and sub-processes that are open, with their depth
+        self._count = 0
         self.parser = expat.ParserCreate(None, "}")
         self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
         self.parser.StartDoctypeDeclHandler = self.parser.EntityDeclHandler = self._refuse
@@ -207,20 +220,27 @@ class _Reader:
             self._take(kind, attributes)
 
     def _take(self, kind: str, attributes: dict[str, str]) -> None:
+        depth = len(self._open)
         if kind == "process":
-            self._found = self._processes.setdefault(attributes.get("id", ""), [])
-        elif self._found is not None and len(self._open) == 3:
-            if len(self._found) >= MOST_ELEMENTS:
+            self._inside = [(depth, self._processes.setdefault(attributes.get("id", ""), []))]
+        elif self._inside and depth == self._inside[-1][0] + 1:
+            self._count += 1
+            if self._count > MOST_ELEMENTS:
                 raise self._error(f"a process may have {MOST_ELEMENTS} elements, not more")
-            self._found.append(_Element(
-                kind, attributes.get("id", ""), attributes.get("name", ""),
-                self.parser.CurrentLineNumber, attributes.get("sourceRef", ""), attributes.get("targetRef", "")))
-        elif self._found and len(self._open) == 4:
-            self._found[-1].has.add(kind)
+            element = _Element(
+                "eventSubProcess" if attributes.get("triggeredByEvent") == "true" else kind, attributes.get("id", ""),
+                attributes.get("name", ""), self.parser.CurrentLineNumber, attributes.get("sourceRef", ""),
+                attributes.get("targetRef", ""))
+            self._inside[-1][1].append(element)
+            if kind == "subProcess":
+                self._inside.append((depth, element.inside))
+        elif self._inside and self._inside[-1][1] and depth == self._inside[-1][0] + 2:
+            self._inside[-1][1][-1].has.add(kind)
 
     def _end(self, tag: str) -> None:
-        if self._open.pop() == "process":
-            self._found = None
+        self._open.pop()
+        if self._inside and len(self._open) < self._inside[-1][0]:
+            self._inside.pop()
 
     def elements(self) -> list[_Element]:
         """Those of the one process that has any. Raises ConfigError where there are none, or several have some."""
@@ -306,14 +326,19 @@ class _Net:
         kind = _GATEWAYS.get(node.kind, "")
         before = self._add(kind or "exclusive", str(node))
         behind = self._add(kind or "parallel", str(node))
-        self._link(before, behind, [] if kind else [phase(node.name or node.id)])
+        self._link(before, behind, [] if kind else [self._read_step(node)])
         return before, behind
+
+    def _read_step(self, node: _Element) -> ProcessTree:
+        """The tree of a task or of the inside of a sub-process."""
+        return _Net(node.steps, f"{self._place}: {node}").reduce() if node.steps else phase(node.name or node.id)
 
     def _refuse_strange(self, nodes: Sequence[_Element], flows: Sequence[_Element]) -> None:
         """Raise ConfigError for elements that are in no tree, with every one."""
-        if strange := [node for node in nodes if node.is_strange]:
-            raise self._error(f"these elements are not read: {_some(strange)}; a model may have tasks, exclusive, "
-                              "parallel and inclusive gateways, plain start and end events, and flows")
+        if strange := [f"{node} with {', '.join(node.odd)}" if node.odd else node
+                       for node in nodes if node.odd or node.kind not in _KNOWN]:
+            raise self._error(f"these elements are not read: {_some(strange)}; a model may have tasks, "
+                              "sub-processes, exclusive, parallel and inclusive gateways, start and end events, flows")
         starts = [node for node in nodes if node.kind == "startEvent"]
         if len(starts) != 1:
             raise self._error(f"a process has one start event, not {_some(starts) if starts else 'none'}")

@@ -402,9 +402,9 @@ def _task_shape(node: FlowNode, cases: int | None, mark: Mark | None) -> str:
     told, below, colour = escape(node.name), mark.words if mark else "", mark.line if mark else _SOFT
     if node.counts and not mark:
         runs, reached = node.counts
-        share = reached / (cases or 1)
-        below = f"{runs:,} · {share:.0%}"
-        told += f": {runs:,} times, in {share:.0%} of the cases"
+        share = tell_share(reached / (cases or 1))
+        below = f"{runs:,} · {share}"
+        told += f": {runs:,} times, in {share} of the cases"
     letters = max((node.width - 14) // _LETTER, 4)
     room = _LINES - bool(below)
     lines = wrap(" ".join(node.name.split()), letters) or [""]
@@ -417,6 +417,12 @@ def _task_shape(node: FlowNode, cases: int | None, mark: Mark | None) -> str:
     fill, line, width, dashes = (mark.fill, mark.line, 2.4, mark.dashes) if mark else (_FILL, _INK, 1.3, "")
     return (f'<g><title>{told}</title><rect x="{left}" y="{top}" width="{node.width}" height="{node.height}" rx="9" '
             f'fill="{fill}" stroke="{line}" stroke-width="{width}"{_dash(dashes)}/>{"".join(shown)}</g>')
+
+
+def tell_share(share: float) -> str:
+    """A share in whole percents; neither none nor all where it is only near to it."""
+    text = f"{share:.0%}"
+    return "<1%" if share > 0 and text == "0%" else ">99%" if share < 1 and text == "100%" else text
 
 
 def draw_text(x: int, y: int, text: str, size: int, colour: str = _INK, *, bold: bool = False, anchor: str = "") -> str:

@@ -273,7 +273,7 @@ def export_pool(company: ProcessCompany, outcomes: Sequence[InstanceOutcome]) ->
 def import_pool(context: click.Context, file: Path, company: str, pool_name: str, ledger_url: str, choice: LogChoice,
                 replace: bool) -> int:
     """Add the outcomes of an exported pool (FILE, or - for standard input) to a pool, or keep an event log (.xes, .csv,
-    .jsonocel, also .gz) as a pool of its own, called as the file unless --pool names it."""
+    .jsonocel, .xmlocel, .sqlite, also .gz) as a pool of its own, called as the file unless --pool names it."""
     if is_log(file):
         if context.get_parameter_source("pool_name") == ParameterSource.DEFAULT:
             pool_name = re.sub(r"[^A-Za-z0-9.-]+", "-", file.name.split(".")[0]).strip("-.") or "log"

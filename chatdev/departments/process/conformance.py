@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import groupby
+from itertools import compress, groupby
+from operator import add, mul
 from typing import NamedTuple
 
 from chatdev.departments.process.process_tree import Instance, ProcessTree
+from chatdev.departments.process.tree_automaton import State, TreeAutomaton
 from chatdev.errors import ToolError
 
 MOST_STATES = 200_000
@@ -45,23 +47,31 @@ def _accepts(automaton: TreeAutomaton, instance: Iterable[str]) -> bool:
 
 
 class Beginnings:
-    """All beginnings of a pool's instances, each once: how often one was gone on from, with which phases, and how often
-    it was all."""
+    """All beginnings of a pool's instances, each once: how often one was gone on from, and how often it was all. Each
+    instance adds those that none before it has, one behind the other."""
 
-    def __init__(self, log: Log) -> None:
-        self._followers: list[dict[str, int]] = [{}]  # by phase, the number of the beginning that is longer by it
-        self._gone_on, self._ended = [0], [0]
+    def __init__(self, log: Mapping[Instance, int] | Mapping[str, int]) -> None:
+        followers: list[dict[str, int]] = [{}]  # by phase, the number of the beginning that is longer by it
+        self._added: list[tuple[int, list[str]]] = []  # by an instance: to which beginning, and which phases
+        self._gone_on, ended, shorter = [0], Counter[int](), [0]
         for instance, count in log.items():
-            here = 0
+            here, added = 0, list[str]()
             for name in instance:
                 self._gone_on[here] += count
-                if name not in self._followers[here]:
-                    self._followers[here][name] = len(self._followers)
-                    self._followers.append({})
+                if name not in followers[here]:
+                    if not added:
+                        self._added.append((here, added))
+                    added.append(name)
+                    shorter.append(here)
+                    followers[here][name] = len(followers)
+                    followers.append({})
                     self._gone_on.append(0)
-                    self._ended.append(0)
-                here = self._followers[here][name]
-            self._ended[here] += count
+                here = followers[here][name]
+            ended[here] += count
+        self._ended = [*ended.items()]
+        self._seen = [gone_on + ended[number] for number, gone_on in enumerate(self._gone_on)]
+        self._gone_on_before = [0, *map(self._gone_on.__getitem__, shorter[1:])]
+        self._seen_before = [0, *map(self._seen.__getitem__, shorter[1:])]
 
     def measure(self, automaton: TreeAutomaton) -> tuple[Quality, float]:
         """The quality of a model, and its precision where that nothing comes next counts as a phase.
@@ -69,27 +79,35 @@ class Beginnings:
         Precision: of the phases that the model allows next, after every beginning that the pool and the model share,
         the share that the pool knows; beginnings count as often as they were seen. 1 where the model allows nothing.
         """
-        states: list[State] = [0] * len(self._followers)
-        states[0] = automaton.start
-        allowed = used = may_end = ends = fitting = 0
-        for state, followers, gone_on, ended in zip(states, self._followers, self._gone_on, self._ended, strict=True):
-            if not state:
-                continue
-            names = automaton.next_phases(state)
-            shared = 0
-            for name, longer in followers.items():
-                if name in names:
-                    shared += 1
-                    states[longer] = automaton.step(state, name)
-            allowed += gone_on * len(names)
-            used += gone_on * shared
-            if automaton.may_end(state):
-                fitting += ended
-                may_end, ends = may_end + gone_on + ended, ends + bool(ended) * (gone_on + ended)
-            may_end, ends = may_end + ended * len(names), ends + ended * shared
-        total = self._gone_on[0] + self._ended[0]
+        states = self._replay(automaton)
+        shared = [*filter(None, states)]
+        nexts = [*map(int.bit_count, automaton.nexts)]
+        nexts_and_ends = [*map(add, nexts, automaton.ends)]
+        used = sum(compress(self._gone_on_before, states))
+        allowed = sum(map(mul, compress(self._gone_on, states), map(nexts.__getitem__, shared)))
+        used_with_ends = sum(compress(self._seen_before, states))
+        allowed_with_ends = sum(map(mul, compress(self._seen, states), map(nexts_and_ends.__getitem__, shared)))
+        fitting, total = 0, self._seen[0]
+        for number, count in self._ended:
+            if automaton.ends[states[number]]:
+                fitting += count
+                used_with_ends += self._seen[number]
         return (Quality(fitting / total if total else 1.0, used / allowed if allowed else 1.0),
-                (used + ends) / (allowed + may_end) if allowed + may_end else 1.0)
+                used_with_ends / allowed_with_ends if allowed_with_ends else 1.0)
+
+    def _replay(self, automaton: TreeAutomaton) -> list[State]:
+        """The state of the model after each beginning; 0 where the model does not share it."""
+        states, steps = [automaton.start], automaton.steps
+        for shorter, added in self._added:
+            state, end = states[shorter], len(states) + len(added)
+            for name in added if state else ():
+                known = steps[state]
+                state = known[name] if name in known else automaton.step(state, name)
+                if not state:
+                    break
+                states.append(state)
+            states += [0] * (end - len(states))
+        return states
 
 
 def measure_quality(tree: ProcessTree, log: Log) -> Quality:
@@ -226,134 +244,3 @@ class _Replay:
         if tree not in self._names:
             self._names[tree] = frozenset(node.name for node in tree.walk() if node.operator == "phase")
         return self._names[tree]
-
-
-# A process tree as an automaton: what may be run next after what was run.
-
-State = int
-"""By its number; 0 is that of what may not be run."""
-Position = tuple[int, ...]
-"""Where a reader of a tree may be: the number of a child and its state, in a parallel part the states of all children;
-in a phase whether it was run."""
-
-MOST_LEFT = 4000
-"""So many positions may there be at once. Only trees that name phases again and again within parallel parts need more,
-and those that are mined name each phase once."""
-_BEFORE: Position = (-1, 0)
-
-
-class TreeAutomaton:
-    """The states of one tree, made of those of its children; what was once found out is kept. Trees that have parts in
-    common may share the automata of these, which are kept in `known`."""
-
-    def __init__(self, tree: ProcessTree, known: dict[ProcessTree, TreeAutomaton] | None = None) -> None:
-        self._operator = tree.operator if tree.children or tree.operator == "phase" else "silent"
-        self._name = tree.name
-        known = {} if known is None else known
-        for child in tree.children:
-            if child not in known:
-                known[child] = TreeAutomaton(child, known)
-        self._parts = tuple(known[child] for child in tree.children)
-        self._owners: dict[str, list[int]] = {}
-        for number, part in enumerate(self._parts):
-            for name in part._owners:
-                self._owners.setdefault(name, []).append(number)
-        if tree.operator == "phase":
-            self._owners = {tree.name: []}
-        self._positions: list[frozenset[Position]] = []
-        self._numbers: dict[frozenset[Position], State] = {}
-        self._nexts: list[frozenset[str]] = []
-        self._ends: list[bool] = []
-        self._steps: list[dict[str, State]] = []
-        self._number([])
-        self.start: State = self._number([self._begin()])
-
-    def step(self, state: State, name: str) -> State:
-        """The state after one more phase; 0 if it may not be run there. Raises ToolError when there are too many ways
-        to read what was run."""
-        steps = self._steps[state]
-        if name not in steps:
-            steps[name] = self._find_step(state, name)
-        return steps[name]
-
-    def run(self, names: Iterable[str]) -> State:
-        """The state after these phases; 0 if they may not be run."""
-        state = self.start
-        for name in names:
-            state = self.step(state, name)
-            if not state:
-                break
-        return state
-
-    def next_phases(self, state: State) -> frozenset[str]:
-        """The phases that may be run next."""
-        return self._nexts[state]
-
-    def may_end(self, state: State) -> bool:
-        """Whether nothing more need be run."""
-        return self._ends[state]
-
-    def _number(self, positions: Iterable[Position]) -> State:
-        """The number of a state, a new one if there is none."""
-        found = frozenset(positions)
-        if found not in self._numbers:
-            if len(found) > MOST_LEFT:
-                raise ToolError(f"the process model can be read in over {MOST_LEFT} ways; name each phase once")
-            self._numbers[found] = len(self._positions)
-            self._positions.append(found)
-            self._nexts.append(frozenset().union(*map(self._list_next, found)))
-            self._ends.append(any(map(self._is_end, found)))
-            self._steps.append({})
-        return self._numbers[found]
-
-    def _begin(self) -> Position:
-        if self._operator == "parallel":
-            return tuple(part.start for part in self._parts)
-        if self._operator in ("sequence", "loop") and self._parts:
-            return 0, self._parts[0].start
-        return _BEFORE
-
-    def _find_step(self, state: State, name: str) -> State:
-        if name not in self._nexts[state]:
-            return 0
-        if self._operator == "phase":
-            return self._number([(0, 1)])
-        if self._operator == "parallel":
-            return self._number((*states[:number], after, *states[number + 1:])
-                                for states in self._positions[state]
-                                for number in self._owners[name]
-                                if (after := self._parts[number].step(states[number], name)))
-        return self._number((number, after) for position in self._positions[state]
-                            for number, here in self._ways(position) if (after := self._parts[number].step(here, name)))
-
-    def _ways(self, position: Position) -> Iterable[Position]:
-        """The children that the next phase may be of, each with the state in which it is read."""
-        number, state = position
-        if self._operator == "exclusive":
-            return [position] if number >= 0 else [(way, part.start) for way, part in enumerate(self._parts)]
-        found = [position]
-        turn, count = self._operator == "loop", len(self._parts)
-        while self._parts[number]._ends[state] and (turn or number + 1 < count):
-            number = (number + 1) % count
-            state = self._parts[number].start
-            if (number, state) in found:
-                break
-            found.append((number, state))
-        return found
-
-    def _list_next(self, position: Position) -> frozenset[str]:
-        if self._operator in ("phase", "silent"):
-            return frozenset([self._name] if self._operator == "phase" and position == _BEFORE else [])
-        ways = enumerate(position) if self._operator == "parallel" else self._ways(position)
-        return frozenset().union(*(self._parts[number]._nexts[state] for number, state in ways))
-
-    def _is_end(self, position: Position) -> bool:
-        if self._operator in ("phase", "silent"):
-            return self._operator == "silent" or position != _BEFORE
-        if self._operator == "parallel":
-            return all(part._ends[state] for part, state in zip(self._parts, position, strict=True))
-        ends = [(number, self._parts[number]._ends[state]) for number, state in self._ways(position)]
-        if self._operator == "exclusive":
-            return any(may_end for _, may_end in ends)
-        last = 0 if self._operator == "loop" else len(self._parts) - 1
-        return (last, True) in ends

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median, quantiles
 from typing import Literal, NamedTuple
 
 from chatdev.departments.process.process_tree import Instance
+from chatdev.errors import ConfigError
 
 Lifecycles = Literal["pair", "complete", "start", "all"]
 _STARTS, _ENDS = {"start"}, {"complete", "autoskip", "manualskip"}
 _NO_STEPS = {"schedule", "assign", "reassign", "suspend", "resume", "withdraw", "ate_abort", "pi_abort", "enable"}
 _PASSED_OVER = {"pair": _NO_STEPS, "complete": _NO_STEPS | _STARTS, "start": _NO_STEPS | _ENDS, "all": set[str]()}
+
+
+_LONGEST_NAME, _MOST_ACTIVITIES = 1000, 10_000  # characters of an activity; activities
+_MOST_TOLD, _LONGEST_TOLD = 40, 80  # names in a message, and characters of each
 
 
 class Event(NamedTuple):
@@ -169,3 +174,20 @@ def _pair(events: Iterable[Event], lifecycles: Lifecycles, log: EventLog) -> lis
         steps[place] = Step(activity, start, time)
     log.unfinished += sum(map(len, begun.values()))
     return [*steps.values()]
+
+
+def list_some(names: Iterable[str]) -> str:
+    """The names as a message tells them, long ones cut and the last of many left out."""
+    found = list(names)
+    more = f", and {len(found) - _MOST_TOLD} more" if len(found) > _MOST_TOLD else ""
+    return ", ".join(name[:_LONGEST_TOLD] for name in found[:_MOST_TOLD]) + more
+
+
+def name_activity(activity: str, known: dict[str, str], refuse: Callable[[str], ConfigError]) -> str:
+    """The activity, one text for all events of it. Raises what `refuse` makes of a reason."""
+    if activity not in known:
+        if len(activity) > _LONGEST_NAME:
+            raise refuse(f"an activity of {len(activity)} characters is no name; the most is {_LONGEST_NAME}")
+        if len(known) == _MOST_ACTIVITIES:
+            raise refuse(f"there are more than {_MOST_ACTIVITIES:,} activities; name what is one: --activity")
+    return known.setdefault(activity, activity)

@@ -163,8 +163,8 @@ def source_options(command: Command) -> Command:
         return command(source=Source("") if given.get("model") else sources.find(file), **given)
 
     with_log = click.option("--log", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False),
-                            metavar="FILE", help="An event log (.xes, .csv, .jsonocel, also .gz) in the place of a "
-                                                 "pool.")
+                            metavar="FILE", help="An event log (.xes, .csv, .jsonocel, .xmlocel, .sqlite, also .gz) "
+                                                 "in the place of a pool.")
     extended: Command = with_log(sources_options(collect))
     return extended
 

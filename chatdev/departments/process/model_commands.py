@@ -11,16 +11,12 @@ from typing import Any
 import click
 
 from chatdev.cli.shared_options import read_text_file, write_file
-from chatdev.departments.process.conformance import (
-    TreeAutomaton,
-    count_visits,
-    find_difference,
-    measure_quality,
-)
+from chatdev.departments.process.conformance import count_visits, find_difference, measure_quality
 from chatdev.departments.process.log_commands import Mined, Sources, mined_options, sources_options
 from chatdev.departments.process.log_files import is_log
 from chatdev.departments.process.process_tree import Instance, ProcessTree, normalise, parse_tree
 from chatdev.departments.process.run_commands import json_option, json_text
+from chatdev.departments.process.tree_automaton import TreeAutomaton
 from chatdev.safe_text import sanitize
 
 _MOST_SHOWN = 10

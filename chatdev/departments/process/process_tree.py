@@ -104,8 +104,12 @@ def normalise(tree: ProcessTree) -> ProcessTree:
     written as what it is: x once or several times, or nothing. Trees of equal normal form allow the same; the other
     way round this need not hold (`conformance.find_difference` decides it).
     """
-    children = tuple(map(normalise, tree.children))
-    return _FORMS[tree.operator](children) if tree.operator in _FORMS else tree
+    return join_normal(tree.operator, *map(normalise, tree.children)) if tree.operator in _FORMS else tree
+
+
+def join_normal(operator: Operator, *children: ProcessTree) -> ProcessTree:
+    """The normal form of a node over children that are in normal form."""
+    return _FORMS[operator](children)
 
 
 def _form_sequence(children: tuple[ProcessTree, ...]) -> ProcessTree:

@@ -63,7 +63,8 @@ _pool_options = (
 least_option = click.option("--least", type=ShareRange(0, 1), default=0.3, show_default=True, metavar="SHARE",
                             help="Successes from which an instance is worth learning from.")
 noise_option = click.option("--noise", type=ShareRange(0, 1), default=0.0, show_default=True, metavar="SHARE",
-                            help="Leave out what is rarer than this beside its alternatives.")
+                            help="Leave out what is rarer than this beside its alternatives, where the model "
+                                 "fits better so.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 

@@ -10,7 +10,6 @@ import tracemalloc
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import pytest
@@ -20,7 +19,8 @@ from hypothesis import strategies as st
 
 from chatdev.cli.app import command_line
 from chatdev.departments.process.event_log import EventLog, LogChoice, keep_frequent
-from chatdev.departments.process.log_files import TimeReader, read_log
+from chatdev.departments.process.log_files import read_log
+from chatdev.departments.process.log_times import TimeReader
 from chatdev.errors import ConfigError
 
 BEGIN = datetime(2026, 3, 4, 8, 0, tzinfo=UTC)
@@ -140,24 +140,10 @@ def test_what_is_no_time_is_told(text: str) -> None:
         TimeReader()(text)
 
 
-OCEL1: dict[str, Any] = {
-    "ocel:objects": {"o1": {"ocel:type": "order"}, "o2": {"ocel:type": "order"}, "i1": {"ocel:type": "item"}},
-    "ocel:events": {
-        "2": {"ocel:activity": "pack", "ocel:timestamp": "2026-01-02", "ocel:omap": ["o1", "o2", "i1"]},
-        "1": {"ocel:activity": "order", "ocel:timestamp": "2026-01-01", "ocel:omap": ["o1", "o1"]}}}
-OCEL2 = {"objects": [{"id": name, "type": one["ocel:type"]} for name, one in OCEL1["ocel:objects"].items()],
-         "events": [{"id": name, "type": one["ocel:activity"], "time": one["ocel:timestamp"],
-                     "relationships": [{"objectId": which, "qualifier": ""} for which in one["ocel:omap"]]}
-                    for name, one in OCEL1["ocel:events"].items()]}
-
-
-@pytest.mark.parametrize("log", [OCEL1, OCEL2])
-def test_an_object_of_the_wanted_type_is_a_case(log: dict[str, object], tmp_path: Path) -> None:
-    text = json.dumps(log)
-    assert read(tmp_path, "l.jsonocel", text, case="order").variants == {("order", "pack"): 1, ("pack",): 1}
-    assert read(tmp_path, "l.json", text, case="item").variants == {("pack",): 1}
-    assert "item (1), order (2)" in refusal(tmp_path, "l.jsonocel", text)
-    assert "no objects of the type 'box'" in refusal(tmp_path, "l.jsonocel", text, case="box")
+def test_an_extension_may_have_another_prefix(tmp_path: Path) -> None:
+    text = xes([[("a", "start"), ("a", "complete"), ("b", "complete")]], more='<extension name="Lifecycle" prefix="lc" '
+               'uri="http://www.xes-standard.org/lifecycle.xesext"/>').replace("lifecycle:transition", "lc:transition")
+    assert variants(read(tmp_path, "log.xes", text)) == {"ab": 1}
 
 
 @pytest.mark.parametrize(("name", "text", "reason"), [
@@ -165,6 +151,8 @@ def test_an_object_of_the_wanted_type_is_a_case(log: dict[str, object], tmp_path
     ("log.xes", xes(simple("ab", "ab"))[:-80], "1 cases before it are whole"),
     ("log.xes", "<html></html>", "log.xes:1:1: the file is a <html> and no <log>"),
     ("log.xes", "<log></log>", "has no events"),
+    ("log.xes", "<log><trace><event/></trace></log>", "has no events that are steps, but 1 without activity"),
+    ("log.csv", "case,activity\n1,\n2,\n", "has no events that are steps, but 2 without case or activity"),
     ("log.xes", '<!DOCTYPE log [<!ENTITY a "b">]><log/>', "document type"),
     ("log.xes", '<log><trace><event><string key="name" value="a"/></event></trace></log>', "its events have name"),
     ("log.xes", f"<log>{'<a>' * 200}", "nested more than 100"),
@@ -177,9 +165,9 @@ def test_an_object_of_the_wanted_type_is_a_case(log: dict[str, object], tmp_path
     ("log.csv", "case,activity,time\n1,a,2026-01-01\n1,b,later\n", "log.csv:3: 'later' is no time"),
     ("log.csv", "case,activity\n" + "1," + "x" * 2000, "2000 characters is no name"),
     ("log.csv", "case,activity\n" + "\n".join(f"1,{number}" for number in range(10_001)), "more than 10,000 activ"),
-    ("log.jsonocel", "{", "no event log in OCEL's JSON"),
-    ("log.jsonocel", '{"events": []}', "no event log in OCEL's JSON (KeyError: 'objects')"),
-    ("log.jsonocel", "[" * 100_000, "no event log in OCEL's JSON"),
+    ("log.jsonocel", "{", "no event log in OCEL"),
+    ("log.jsonocel", '{"events": []}', "no event log in OCEL (KeyError: 'objects')"),
+    ("log.jsonocel", "[" * 100_000, "no event log in OCEL"),
 ])
 def test_what_is_no_log_is_refused_with_its_place(name: str, text: str | bytes, reason: str, tmp_path: Path) -> None:
     assert reason in refusal(tmp_path, name, text)

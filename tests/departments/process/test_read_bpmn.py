@@ -93,12 +93,37 @@ def test_what_people_change_in_an_editor_is_read() -> None:
     assert parse_bpmn(write_net(net, notes)) == sequence(A, optional(B), C)
 
 
+def test_the_inside_of_a_sub_process_is_a_block() -> None:
+    inner = write_net("s>x1 x1>c x1>x2 c>x2 x2>d d>e").decode().partition('id="p">')[2].partition("</process>")[0]
+    text = write_net("s>a a>b b>e").decode()
+    sub = f'<subProcess id="b" name="more"><incoming>f1</incoming><outgoing>f2</outgoing>{inner}</subProcess>'
+    expanded = text.replace('<userTask id="b" name="b"/>', sub)
+    assert parse_bpmn(expanded.encode()) == sequence(A, optional(C), D)
+    twice = expanded.replace('<userTask id="c" name="c"/>', sub.replace('id="b"', 'id="c"'))
+    assert parse_bpmn(twice.encode()) == sequence(A, optional(sequence(optional(C), D)), D)
+    collapsed = '<subProcess id="b" name="b"><incoming>f1</incoming></subProcess>'
+    assert parse_bpmn(text.replace('<userTask id="b" name="b"/>', collapsed).encode()) == sequence(A, B)
+    with pytest.raises(ConfigError, match=r'subProcess "more" \(b, line 1\): these have no flow in or out'):
+        parse_bpmn(expanded.replace('targetRef="d"', 'targetRef="c"').encode())
+
+
+def test_what_starts_a_process_and_what_its_end_tells_change_no_order() -> None:
+    text = write_net("s>a a>e").decode()
+    for event, inside in (("startEvent", "messageEventDefinition"), ("startEvent", "timerEventDefinition"),
+                          ("endEvent", "signalEventDefinition")):
+        told = re.sub(rf'<{event} id="(.)"/>', rf'<{event} id="\1"><{inside}/></{event}>', text)
+        assert told != text
+        assert parse_bpmn(told.encode()) == A
+
+
 @pytest.mark.parametrize(("net", "extra", "reason"), [
-    ("s>a a>e", '<subProcess id="sub" name="inner"/>', r'subProcess "inner" \(sub, line 1\)'),
+    ("s>a a>e", '<subProcess id="sub" name="inner" triggeredByEvent="true"/>', r'SubProcess "inner" \(sub, line 1\)'),
+    ("s>a a>e", '<subProcess id="sub"><incoming/><standardLoopCharacteristics/></subProcess>', "with standardLoop"),
+    ("s>a a>e", '<transaction id="pay"/><intermediateCatchEvent id="w"/>', "transaction .pay.*intermediateCatchEvent"),
     ("s>a a>e", '<boundaryEvent id="late" attachedToRef="a"/><complexGateway id="g"/>',
      r"boundaryEvent \(late.*complexGateway \(g"),
     ("s>a a>e", '<task id="t"><multiInstanceLoopCharacteristics/></task>', r"task \(t"),
-    ("s>a a>e", '<endEvent id="t"><terminateEventDefinition/></endEvent>', r"endEvent \(t"),
+    ("s>a a>e", '<endEvent id="t"><terminateEventDefinition/></endEvent>', r"endEvent \(t, line 1\) with terminate"),
     ("s>a a>e", '<task id="a"/>', "id of its own"),
     ("s>a a>e", '<task id="lost"/>', r"no flow in or out.*lost"),
     ("s>a a>e", '<sequenceFlow id="f9" sourceRef="a" targetRef="nowhere"/>', r"nothing that is there.*f9"),

@@ -22,6 +22,10 @@ TABLE = ["1", "2", "№", ",", ";", "\t", "|", '"', '""', "\n", "\r", "a", "b", 
          "\0"]
 OCEL = ['{"id": "o№", "type": "order"}', ", ", '], "events": [', '{"id": "e", "type": "a", "time": "2026-01-02", '
         '"relationships": [{"objectId": "o1", "qualifier": ""}]}', '"time": 1e999', "{", "}", "[", "]", "null", '"']
+OCEL_XML = ['<object id="o№" type="order">', "</object>", "<objects>", "</objects>", "<events>", "</events>",
+            '<event id="e№" type="a" time="2026-01-02">', "</event>", '<relationship object-id="o1"/>',
+            '<list key="omap">', "</list>", '<string key="type" value="order"/>',
+            '<string key="object-id" value="o1"/>', "<!DOCTYPE log>", "\0"]
 BPMN = ['<startEvent id="s"/>', '<endEvent id="e"/>', '<task id="t№" name="A"/>', '<exclusiveGateway id="x№"/>',
         '<parallelGateway id="p№"/>', '<inclusiveGateway id="i№"/>',
         '<sequenceFlow id="f№" sourceRef="s" targetRef="x1"/>',
@@ -58,5 +62,7 @@ READERS = {
                                                                        "<log><trace>{}</trace></log>")),
     "table of events": Reader(lambda text: event_log("log.csv", text), TABLE, ("{}", "case,activity,time\n{}")),
     "events of objects": Reader(lambda text: event_log("log.jsonocel", text), OCEL, ("{}", '{"objects": [{}]}')),
+    "events of objects in XML": Reader(lambda text: event_log("log.xmlocel", text), OCEL_XML,
+                                       ("{}", "<log>{}</log>", "<log><objects>{}</objects></log>")),
     "process model": Reader(bpmn, BPMN, ("{}", DEFINITIONS)),
 }
