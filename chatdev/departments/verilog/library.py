@@ -26,7 +26,7 @@ from chatdev.departments.verilog.answer import lint as look_through
 from chatdev.departments.verilog.answer import undriven_signals
 from chatdev.departments.verilog.compilation import Message
 from chatdev.departments.verilog.design_files import DesignFiles, read_design_files
-from chatdev.departments.verilog.lint_off import is_switched_off, switched_off
+from chatdev.departments.verilog.lint_off import find_switches, is_switched_off
 from chatdev.departments.verilog.simulation import examine
 from chatdev.departments.verilog.target import ANSWER
 from chatdev.departments.verilog.waveform.picture import TimeUnit, draw_diagram, resolve_colours, viewer_files
@@ -137,7 +137,7 @@ def _leave_switched_off(messages: Iterable[FileMessage], design: DesignFiles) ->
     """Errors, and the remarks that no `lint_off` of the file speaks of."""
     given = design.inputs.get("given", {})
     texts = {design.file: design.answer} | {path: given[name] for name, path in design.files.items() if name in given}
-    off = {str(path): switched_off(text) for path, text in texts.items() if "lint_o" in text}
+    off = {str(path): find_switches(text) for path, text in texts.items() if "lint_o" in text}
     for one in messages:
         codes = off.get(one.file, {}).get(one.line, frozenset())
         if one.severity == "error" or not is_switched_off(one.text, codes):

@@ -26,7 +26,7 @@ _SAYS = {code: re.compile(pattern) for code, pattern in {
 """What each code of Verilator is about, in the words of our remarks."""
 
 
-def switched_off(text: str) -> dict[int, frozenset[str]]:
+def find_switches(text: str) -> dict[int, frozenset[str]]:
     """The codes that are off in each line of a source, where any are."""
     off, found, line = set[str](), dict[int, frozenset[str]](), 1
     for place, (switch, codes) in _pragmas(text):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import cycle, islice
 from typing import Any
 
 import z3
@@ -17,9 +15,10 @@ import z3
 from chatdev.departments.plc.proof.invariants import LoopFacts, find_invariants
 from chatdev.departments.plc.proof.outcomes import RUN_TIME, Cycle, Limits, Outcome, Property
 from chatdev.departments.plc.proof.properties import ASSERTION, MONITORS, PATTERNS, PropertyError, Step, read_conditions
+from chatdev.departments.plc.proof.random_runs import CHANCE, MOST_CHANCE, RandomRuns, duty_of, scalars_in
 from chatdev.departments.plc.proof.search import Budget, Found, Symbols, System, cut, search
 from chatdev.departments.plc.proof.symbolic_scan import TooLong
-from chatdev.departments.plc.proof.symbolic_values import GAP, TooLarge, entry_variables, nest, values_of
+from chatdev.departments.plc.proof.symbolic_values import GAP, TooLarge, entry_variables, nest
 from chatdev.departments.plc.proof.terms import (
     BOOL,
     TEXTS,
@@ -34,11 +33,10 @@ from chatdev.departments.plc.proof.terms import (
     symbol,
 )
 from chatdev.departments.plc.proof.transition import CYCLE, Obligation, ScanRules, Transition, build_transition
-from chatdev.departments.plc.simulation.layout import TooDeep
 from chatdev.departments.plc.simulation.machine import Machine, RunTimeFault
-from chatdev.departments.plc.simulation.trace import columns_of, random_inputs
+from chatdev.departments.plc.simulation.trace import columns_of
 from chatdev.departments.plc.simulation.values import write_text
-from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Expression, Program, Value
+from chatdev.departments.plc.st.core import IEC, MOST_TURNS, Dialect, Expression, Value
 from chatdev.departments.plc.st.reading import read_program
 from chatdev.departments.plc.st.tasks import OTHER_TASKS, roots_in, shared_roots
 from chatdev.isolation.isolate import isolate
@@ -268,7 +266,7 @@ class Check:
         """The verdict that a random run shows, if one does."""
         if self._asked.pattern == "pattern-repeatability":
             return None
-        seconds = min(_MOST_CHANCE, _CHANCE * self._limits.seconds)
+        seconds = min(MOST_CHANCE, CHANCE * self._limits.seconds)
         runs = RandomRuns(self._transition.program, self._asked, self._conditions, self._model.rules)
         inputs = runs.find(seconds, self._limits.most_k)
         if not inputs:
@@ -303,7 +301,7 @@ class Check:
         return pattern.observe(lambda number: seen(number, begin), lambda number: seen(number, end), monitors)
 
     def _decide_obligation(self) -> Outcome:
-        owed = self._owed(_duty(self._asked)[0])
+        owed = self._owed(duty_of(self._asked)[0])
         if not any(one.reached for one in owed):
             return Outcome(self._asked, "PROVED", vacuous=_NEVER_REACHED if owed else _NO_ASSERT)
         found = self.search_breach(owed)
@@ -315,7 +313,7 @@ class Check:
         """That a duty is not kept, if the interpreter sees the same."""
         if gap := _gap_in(found):
             return Outcome(self._asked, "UNKNOWN", found.k, reason=f"not verified: {gap}")
-        kind, place, text = _duty(self._asked)
+        kind, place, text = duty_of(self._asked)
         replay = self._replay(kind == "overflow")
         if not replay.shows_fault(found.inputs, kind, place, text):
             return self._tell_unconfirmed(found, replay)
@@ -437,11 +435,6 @@ def _why_unconfirmed(found: Found) -> str:
     return f"it depends on {unknown[0][1:].partition('#')[0]}, which the solver takes for any value"
 
 
-def _duty(asked: Property) -> tuple[str, ...]:
-    """The kind, place and text of what is owed; of all assertions together there is only the kind."""
-    return (ASSERTION, "", "") if asked.pattern == ASSERTION else asked.parameters
-
-
 def _gap_in(found: Found) -> str:
     """Why something is not known on which a counterexample may depend; "" where nothing is."""
     names = (name for inputs in found.inputs for name in inputs if name.startswith(GAP))
@@ -501,7 +494,7 @@ class ReplayedRun:
 
     def _scan(self, given: Mapping[str, Value]) -> tuple[dict[str, Value], dict[str, Value]] | None:
         """The scalars at begin and end of one scan; None if it ended with a fault."""
-        before = _flat(self._program, self._machine.state)
+        before = scalars_in(self._program, self._machine.state)
         begin = before | {path: value for path, value in self._complete(given, before).items() if path in before}
         inputs = {variable.name: nest(variable.type, begin, variable.name)
                   for variable in entry_variables(self._program) if variable.section in ("input", "in_out")}
@@ -510,7 +503,7 @@ class ReplayedRun:
             self._machine.scan(inputs, milliseconds)
         except RunTimeFault as fault:
             self.fault = fault
-        end = _flat(self._program, self._machine.state)
+        end = scalars_in(self._program, self._machine.state)
         self._note(before, end, milliseconds)
         return None if self.fault else (begin, end)
 
@@ -528,87 +521,3 @@ class ReplayedRun:
                 shown.setdefault(self._names.get(path.replace(":", "."), path), write_text(end[path], types[path]))
         self.cycles.append(Cycle(len(self.cycles) + 1, milliseconds, tuple(shown.items()),
                                  tuple(sorted(self._machine.lines)), self.fault.message if self.fault else ""))
-
-
-# What the solver leaves open, short runs with random inputs may show.
-
-_CHANCE, _MOST_CHANCE = 0.25, 1.0  # of the seconds of a check, and seconds, that they may take
-_VAIN = 50  # runs after which no more are tried, where none of them came through a scan
-_FEW_SCANS = 5  # of a run that is neither one scan nor as long as the search
-_CYCLES = (1, 10, 100, 1000)  # milliseconds from scan to scan in a run
-
-
-class RandomRuns:
-    """Runs from the start, in which what is asked for may be seen. A run ends where something is not known."""
-
-    def __init__(self, program: Program, asked: Property, conditions: Sequence[Expression], rules: ScanRules) -> None:
-        self._program = program
-        self._asked = asked
-        self._expressions = conditions
-        self._rules = rules
-        self._observe = PATTERNS[asked.pattern].observe if asked.pattern in PATTERNS else None
-        self._has_scanned = False  # one whole scan, in any run
-
-    def find(self, seconds: float, longest: int) -> tuple[dict[str, Value], ...]:
-        """The inputs of each scan of a run whose last scan shows it; empty if none did."""
-        try:
-            self._machine = Machine(self._program, watches_overflow=self._rules.watch_overflow,
-                                    most_turns=min(self._rules.most_turns, MOST_TURNS))
-        except TooDeep:
-            return ()
-        self._conditions = [self._machine.watch(one) for one in self._expressions]
-        inputs, dice, budget = random_inputs(self._program), random.Random(0), Budget(seconds)
-        for tried, length in enumerate(cycle((1, _FEW_SCANS, longest)), start=1):
-            milliseconds = self._rules.cycle_ms or dice.choice(_CYCLES)
-            found = self._run(islice(inputs, length), milliseconds)
-            if found or not budget.left or (tried >= _VAIN and not self._has_scanned):
-                return found
-        return ()
-
-    def _run(self, inputs: Iterable[dict[str, Value]], milliseconds: int) -> tuple[dict[str, Value], ...]:
-        self._machine.reset()
-        monitors: Mapping[str, Any] = dict.fromkeys(MONITORS, False)
-        given: list[dict[str, Value]] = []
-        for values in inputs:
-            before = self._machine.state | values
-            given.append({CYCLE: milliseconds, **_flat(self._program, values)})
-            try:
-                after = self._machine.scan(values, milliseconds)
-                self._has_scanned = True
-                step = self._watch(before, after, monitors) if self._observe else Step(self._breaks())
-            except RunTimeFault as fault:
-                return tuple(given) if self._is_asked(fault) else ()
-            if step.harm:
-                return tuple(given)
-            monitors = dict.fromkeys(MONITORS, False) | dict(step.monitors)
-        return ()
-
-    def _watch(self, before: Mapping[str, Value], after: Mapping[str, Value], monitors: Mapping[str, Any]) -> Step:
-        """What the property sees of a scan. Where a condition has no value, that may be harm."""
-        assert self._observe is not None
-        try:
-            return self._observe(lambda number: self._conditions[number](before),
-                                 lambda number: self._conditions[number](after), monitors)
-        except RunTimeFault:
-            return Step(True)
-
-    def _breaks(self) -> bool:
-        """Whether the last scan broke the assertion, or wrapped the operator, that is asked for."""
-        kind, place, text = _duty(self._asked)
-        if kind == "overflow":
-            return any((str(span), operator) == (place, text) for span, operator in self._machine.wrapped)
-        return kind == ASSERTION and any(place in ("", str(one.span)) for one in self._machine.broken)
-
-    def _is_asked(self, fault: RunTimeFault) -> bool:
-        kind, place, _ = _duty(self._asked) if self._observe is None else ("", "", "")
-        if kind == "loop" and self._rules.most_turns > MOST_TURNS:
-            return False
-        return (fault.kind, str(fault.span)) == (kind, place) or (self._observe is None and self._breaks())
-
-
-def _flat(program: Program, state: Mapping[str, Value]) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    for variable in entry_variables(program):
-        if variable.name in state:
-            found |= values_of(program, variable.type, state[variable.name], variable.name)
-    return found

@@ -82,22 +82,22 @@ def locate(source: SourceFile, world: World) -> SourceFile:
     names by routine and the name that it has for them are noted."""
     entry, dialect = world.entry, world.dialect.name
     used = _direct(source.units)
-    if not used and not any(_located(source)):
+    if not used and not any(_find_located(source)):
         return source
     if dialect == "iec":
-        _warn_of_sizes((*_located(source), *map(_declare_address, used)), world.findings)
-    taken = [extent for one in _located(source) for _ in one.names for extent in _extents(one, dialect)]
+        _warn_of_sizes((*_find_located(source), *map(_declare_address, used)), world.findings)
+    taken = [extent for one in _find_located(source) for _ in one.names for extent in _extents(one, dialect)]
     taken += [extent for one in used if (spot := read_address(one.text)) for extent in spot.extents(spot.bits, dialect)]
     moved: list[Declaration] = []
     names: dict[str, dict[str, str]] = {}
     units = [_move(unit, unit.name.key == entry, taken, dialect, moved, names) for unit in source.units]
     more = [_declare_address(one) for one in used]
     by_name = {one.name.key: one for one in units}
-    world.located = {unit.name.key: _inherited(unit, names, by_name) for unit in units}
+    world.located = {unit.name.key: _find_inherited(unit, names, by_name) for unit in units}
     return replace(source, units=units, globals=[*source.globals, *moved, *more])
 
 
-def _located(source: SourceFile) -> Iterator[Declaration]:
+def _find_located(source: SourceFile) -> Iterator[Declaration]:
     parts = [source.globals, *(unit.declarations for unit in source.units)]
     return (one for part in parts for one in part if one.address)
 
@@ -150,7 +150,7 @@ def _declare_address(address: Address) -> Declaration:
     return Declaration((Name(text.lower(), text, address.span),), type_, None, "local", address.span, address=text)
 
 
-def _inherited(unit: Unit, names: Mapping[str, Mapping[str, str]], units: Mapping[str, Unit]) -> Mapping[str, str]:
+def _find_inherited(unit: Unit, names: Mapping[str, Mapping[str, str]], units: Mapping[str, Unit]) -> Mapping[str, str]:
     """The names that a routine has for such variables, those of the blocks that it extends among them."""
     found: dict[str, str] = {}
     seen: set[str] = set()

@@ -74,23 +74,32 @@ def take_output(variable: Variable, argument: Argument, instance: Place, signatu
 def bind_in_out(variable: Variable, argument: Argument | None, node: Invocation, signature: Signature,
           scope: Scope, elaborate: Elaborate, behind: list[Statement]) -> Place:
     """The place that an in-out stands for; one of its own for what is not known."""
-    if argument is None and (signature.name.partition("@")[0], variable.name) in scope.world.bound_references:
+    key = signature.name.partition("@")[0], variable.name
+    if argument is None and key in scope.world.bound_references:
         scope.report("gap-reference", node.span)
         argument = Argument(variable.name, Name("null", "null", node.span), False, node.span)
     if argument is None:
         raise scope.reject("unbound", node.span, name=variable.written, callee=signature.written,
                            type=describe_type(variable.type))
-    is_read = (signature.name.partition("@")[0], variable.name) in scope.world.read_only
-    if is_read and (copied := _copy_constant(variable, argument, scope, elaborate)) is not None:
-        return copied
-    target = (elaborate_place if is_read else elaborate_target)(argument.value, scope, elaborate)
-    if is_read and _is_text(variable.type) and _is_text(target.type) and target.type != variable.type:
-        target = Unknown("strings", variable.type, argument.span)
+    if key in scope.world.read_only:
+        if (copied := _copy_constant(variable, argument, scope, elaborate)) is not None:
+            return copied
+        target = elaborate_place(argument.value, scope, elaborate)
+        if _is_text(variable.type) and _is_text(target.type) and target.type != variable.type:
+            target = Unknown("strings", variable.type, argument.span)
+    else:
+        target = elaborate_target(argument.value, scope, elaborate)
+    return _bind_target(target, variable, argument, signature, scope, behind)
+
+
+def _bind_target(target: Expression, variable: Variable, argument: Argument, signature: Signature, scope: Scope,
+                 behind: list[Statement]) -> Place:
+    """The place that an in-out stands for, if its type may be bound."""
     is_heir = isinstance(target, Place) and scope.world.is_heir(target.type, variable.type)
     if is_heir and _is_block(target.type):
         scope.report("gap-dispatch", argument.span)
         target = Unknown("dynamic dispatch", variable.type, argument.span)
-    assert not isinstance(target, Constant)
+    assert isinstance(target, Place | Bit | Unknown)
     if isinstance(target, Unknown) or is_opaque(variable.type) != is_opaque(target.type) or (
             is_opaque(target.type) and target.type != variable.type):
         return _bind_unknown(variable, target, argument, scope, behind)

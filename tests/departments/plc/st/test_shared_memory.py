@@ -163,7 +163,7 @@ def test_what_overlaps_begins_with_one_value() -> None:
         assert Machine(found).scan({}, 10)["y"] == wanted
 
 
-def test_an_address_and_what_overlaps_it_that_a_call_is_given_are_not_followed() -> None:
+def test_addresses_that_overlap_and_are_given_to_one_call_are_not_known() -> None:
     source = ("VAR_GLOBAL a AT %MW0 : INT; END_VAR\nFUNCTION Go : BOOL\nVAR_IN_OUT n : INT; END_VAR\nn := 5; "
               "Go := %MB0 = 5;\nEND_FUNCTION\nPROGRAM P\nVAR y, z : BOOL; END_VAR\ny := Go(a);\n"
               "z := TRUE;\nEND_PROGRAM\n")

@@ -99,7 +99,7 @@ def test_what_is_proved_holds_whatever_other_tasks_write(entry: str | None, patt
         assert reason.startswith("not verified: what programs of other tasks write")
 
 
-def test_what_a_program_resets_may_be_something_else_when_its_next_scan_begins() -> None:
+def test_what_a_program_resets_may_change_before_its_next_scan() -> None:
     """In each scan Fast finds what Slow wrote since, though it leaves 0 behind."""
     source = BOTH.replace("top := limit;", "top := level; level := 0;")
     assert judge(source, None, "invariant", "level = 0")[0] == "PROVED"
