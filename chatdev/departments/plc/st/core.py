@@ -299,7 +299,8 @@ class Variable:
 def make_record(written: str, name: str, variables: Sequence[Variable]) -> Record:
     """The data of a function block: all that it keeps from one call to the next."""
     return Record(written, tuple(Field(one.name, one.type, one.initial, one.section,
-                                       one.written if one.written.lower() == one.name else "", one.is_retained)
+                                       one.written if one.written.lower() == one.name else "",
+                                       is_retained=one.is_retained)
                                  for one in variables if one.section not in ("temp", "in_out")), name)
 
 

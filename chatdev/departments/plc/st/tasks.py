@@ -27,6 +27,7 @@ from chatdev.departments.plc.st.core import (
     Program,
     Record,
     Routine,
+    Scalar,
     Statement,
     Unknown,
     Variable,
@@ -59,7 +60,8 @@ def _read_interval(node: Node | None, world: World) -> int | None:
         found = elaborate_constant(node, Scope(world, {}), "the INTERVAL of a TASK") if node else None
     except (Reject, UnknownValue):
         return None
-    return max(found.value, 1) if found is not None and found.type == SCALARS["time"] else None
+    is_time = found is not None and isinstance(found.type, Scalar) and found.type.name == "TIME"
+    return max(found.value, 1) if found is not None and is_time else None
 
 
 def run_beside(entry: Routine, world: World) -> Routine:
