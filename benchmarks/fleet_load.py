@@ -26,7 +26,7 @@ from benchmarks.simulate_fleet import CALLS, Load
 from chatdev import Company, RateLimit
 from chatdev.batch.ledger import Job, Ledger
 from chatdev.batch.local import BatchProgress, work_through
-from chatdev.journal import Event, RunStarted
+from chatdev.events import Event, RunStarted
 from tests.support.chat_server import ChatServer, Received, Scripted
 
 COMPANY = Path(__file__).with_name("fleet.yaml")

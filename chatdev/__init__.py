@@ -39,7 +39,7 @@ from chatdev.errors import (
 from chatdev.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from chatdev.journal import Event
+    from chatdev.events import Event
     from chatdev.llm.base import Image, Message, Model, RateLimit, Reply, Request, ScriptedModel, ToolCall
     from chatdev.runner.api import Company, areplay, aresume, arun, replay, resume, run
     from chatdev.runner.options import RunOptions
@@ -58,7 +58,7 @@ __all__ = [
 _API = "chatdev.runner.api"
 _MODELS = "chatdev.llm.base"
 _LAZY = {
-    "Event": "chatdev.journal",
+    "Event": "chatdev.events",
     "Company": _API, "areplay": _API, "aresume": _API, "arun": _API, "replay": _API, "resume": _API, "run": _API,
     "Image": _MODELS, "Message": _MODELS, "Model": _MODELS, "Reply": _MODELS, "Request": _MODELS, "ToolCall": _MODELS,
     "RateLimit": "chatdev.llm.base", "Run": "chatdev.runner.report", "RunOptions": "chatdev.runner.options",

@@ -50,7 +50,8 @@ def test_the_guide_names_every_field_of_a_company_its_inputs_and_roles() -> None
 def test_the_page_on_durable_runs_shows_errors_and_lines_as_they_are(tmp_path: Path) -> None:
     from chatdev.cli.run_commands import resume
     from chatdev.errors import RunChanged
-    from chatdev.journal import from_dict, read_journal
+    from chatdev.events import from_dict
+    from chatdev.journal import read_journal
     from chatdev.runner.execute import explain_change
 
     page = (DOCS / "durable-runs.md").read_text(encoding="utf-8")

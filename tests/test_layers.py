@@ -26,7 +26,7 @@ LAYERS = [
     "packages",
     "sandbox workspace",
     "journal department",
-    "connection paths isolation",
+    "events connection paths isolation",
     "errors",
     "safe_text version",
 ]

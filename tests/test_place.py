@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.journal import Place
+from chatdev.events import Place
 
 ROUND = Place().step("repeat", 1).at("pass", 2).step("system_test", 1).at("round", 2)
 

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
 
 import chatdev
 from chatdev import errors
 from chatdev.version import __version__
+from tests.support.checkout import ROOT
+
+DOCUMENTED = {  # what pages import from below `chatdev`: programs of users do so, too, and so the names stay
+    "batch.attempt": "Allowance", "batch.ledger": "Job Ledger", "batch.local": "work_through",
+    "cli.outcome": "report_outcome", "cli.shared_options": "StudyOptions running_options split_names",
+    "cli.study_run": "StudyPlan run_study study_of", "department": "Command Department",
+    "departments.process.conformance": "measure_quality", "departments.process.inductive_miner": "mine",
+    "departments.process.pool": "PoolEntry count_instances filter_entries",
+    "departments.process.process_tree": "describe measure_size",
+    "departments.simulink.acceptance": "read_acceptance_file", "departments.simulink.diagram": "Diagram",
+    "departments.simulink.experiment": "run_experiment",
+    "departments.simulink.simulation.solve": "Options Simulation simulate", "departments.verilog": "trace_drivers",
+    "departments.verilog.library": "draw equivalent judge lint trace", "doctor.diagnosis": "Probe success",
+    "errors": "ConfigError", "evaluation.measure": "Bench FinishedRun Row statistics",
+    "evaluation.reporting.study_results": "ColumnSet", "evaluation.study": "Conditions", "evaluation.tasks": "Task",
+    "evaluation.trial": "Check numbers said", "evaluation.variants": "variants",
+    "events": "Event PhaseFinished TextStreamed Uttered", "runner.api": "replay",
+    "runner.people": "PersonAnswer answer waiting", "tools.base": "ToolContext Verdict tool",
+}
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
@@ -49,3 +71,18 @@ def test_loading_a_company_needs_no_model_client() -> None:
     program = "import sys; from chatdev import Company; Company.load(); print('openai' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+def imports_of_pages() -> Iterator[tuple[str, str]]:
+    """The modules below `chatdev` and their names that a page imports."""
+    for page in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("chatdev/**/*.md")):
+        text = page.read_text(encoding="utf-8")
+        for module, names in re.findall(r"^ *from chatdev\.([\w.]+) import (\([^)]*\)|.*)", text, re.MULTILINE):
+            yield from ((module, name) for name in re.findall(r"\w+", names.partition("#")[0]))
+
+
+def test_documented_names_stay_where_they_are() -> None:
+    kept = {(module, name) for module, names in DOCUMENTED.items() for name in names.split()}
+    assert {*imports_of_pages()} <= kept
+    for module, name in kept:
+        assert hasattr(import_module(f"chatdev.{module}"), name), f"{module}.{name} is a promise to users"

@@ -24,7 +24,7 @@ import yaml
 import chatdev
 from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, machine, markdown_table, marks
 from chatdev import Company
-from chatdev.journal import Event, RunResumed
+from chatdev.events import Event, RunResumed
 from chatdev.llm.base import Reply, Request, Usage
 from chatdev.tools.base import ToolContext, tool
 

@@ -27,7 +27,7 @@ from benchmarks.reliability.left import JOURNAL, Left
 from benchmarks.reliability.proof import Claim, Proof, Study
 from benchmarks.study import ROOT, markdown_table
 from chatdev.errors import ChatDevError
-from chatdev.journal import PersonAsked
+from chatdev.events import PersonAsked
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from tests.engine.studio import CHANGE, CHECK, WRITE, Studio, program, talk
 from tests.support.chat_server import ChatServer

@@ -21,7 +21,7 @@ from benchmarks.study import DOCS, RESULTS_FOLDER, KeptStudy, markdown_table, ma
 from chatdev.departments.software.evaluation.srdd import NO_EXAMPLE, EasyTask, drafts, try_draft
 from chatdev.evaluation.measure import Bench, LexicalEmbedder
 from chatdev.evaluation.trial import Check
-from chatdev.journal import Place
+from chatdev.events import Place
 from chatdev.packages.imports import Supply
 from chatdev.replies import Unreadable, read_marker
 from chatdev.replies.forms import parse_solution

@@ -25,7 +25,7 @@ from chatdev.cli.screen import (
 )
 from chatdev.cli.shared_options import ask_person
 from chatdev.engine.budget import count_noun
-from chatdev.journal import (
+from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,

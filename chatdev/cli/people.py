@@ -25,7 +25,7 @@ from chatdev.cli.screen import can_ask_person, layout_text
 from chatdev.cli.shared_options import is_yes, read_text_file
 from chatdev.engine.people import CONTROL
 from chatdev.errors import ConfigError, ConsentMissing
-from chatdev.journal import Event, PersonAnswered, PersonAsked, RunStarted
+from chatdev.events import Event, PersonAnswered, PersonAsked, RunStarted
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from chatdev.runner.report import sanitize_event
 from chatdev.safe_text import sanitize

@@ -23,7 +23,7 @@ from chatdev.cli.screen import can_ask_person, format_cost, format_seconds, form
 from chatdev.config.settings import user_settings
 from chatdev.engine.budget import count_noun, describe_spending
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.journal import Event
+from chatdev.events import Event
 from chatdev.paths import working_folder
 from chatdev.runner.report import Run, next_commands
 from chatdev.runner.resources import describe_unpriced

@@ -17,7 +17,7 @@ from chatdev.config.profiles import ModelProfile, ModelSettings, Sizes, number_o
 from chatdev.config.templates import render
 from chatdev.config.yaml_nodes import StrictModel
 from chatdev.errors import ConfigError, UnsafePath
-from chatdev.journal import Speaker
+from chatdev.events import Speaker
 from chatdev.workspace.change import reason_to_withhold
 from chatdev.workspace.file_tree import safe_path
 

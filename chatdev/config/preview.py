@@ -21,7 +21,7 @@ from chatdev.config.schema import CompanyConfig, PhaseStep, Step, walk
 from chatdev.config.settings import profile_of
 from chatdev.config.templates import render, variables
 from chatdev.errors import ConfigError, MissingProgram, ToolError
-from chatdev.journal import Speaker
+from chatdev.events import Speaker
 
 
 @dataclass(frozen=True, slots=True)

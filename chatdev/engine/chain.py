@@ -30,7 +30,7 @@ from chatdev.engine.people import ask_approval
 from chatdev.engine.phase import PhaseRun
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict
 from chatdev.errors import PhaseFailed, ToolError
-from chatdev.journal import Noted, Place, StepFinished, StepSkipped, StepStarted
+from chatdev.events import Noted, Place, StepFinished, StepSkipped, StepStarted
 from chatdev.safe_text import short_name
 
 

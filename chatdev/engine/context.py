@@ -25,7 +25,8 @@ from chatdev.config.schema import CompanyConfig
 from chatdev.config.templates import render
 from chatdev.engine.budget import Budget, LimitReached, Meter
 from chatdev.errors import JournalError, MissingProgram, RecordEnds, RunChanged, ToolCrashed, ToolError
-from chatdev.journal import Event, Journal, Noted, PersonAsked, Place, Speaker
+from chatdev.events import Event, Noted, PersonAsked, Place, Speaker
+from chatdev.journal import Journal
 from chatdev.llm.base import Image, Message, Model, Reply, Sampling, ToolCall, ToolSpec, Usage
 from chatdev.safe_text import fields_of, is_amount, scrub_values
 

@@ -17,7 +17,7 @@ from chatdev.engine.context import Files, RunContext, State, digest
 from chatdev.engine.people import NobodyAnswers, ask_approval
 from chatdev.engine.turn import ToolRequest, apply_files, call_tool, failed_verdict, fingerprint, read_reply
 from chatdev.errors import ToolCrashed, ToolError
-from chatdev.journal import DeliveryApplied, DeliveryRefused, Place
+from chatdev.events import DeliveryApplied, DeliveryRefused, Place
 from chatdev.paths import bundled_table
 from chatdev.replies import (
     FilesDelivery,

@@ -17,7 +17,7 @@ from chatdev.engine.context import HALTS, Files, Halt, Halted, RunContext, State
 from chatdev.engine.delivery import Assessment, Deliveries
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
 from chatdev.errors import BudgetExhausted, ModelError, PhaseFailed, RecordEnds, ToolError
-from chatdev.journal import DraftJudged, Noted, Place
+from chatdev.events import DraftJudged, Noted, Place
 
 SPREAD = (0.6, 0.8, 1.0)  # temperatures of the second, third and fourth draft, and again; none is below the phase's own
 _MISSING_REPLY = (BudgetExhausted, ModelError, RecordEnds, Halted)

@@ -30,7 +30,7 @@ from chatdev.engine.context import (
 )
 from chatdev.engine.people import SKIPPED, NobodyAnswers, turn_answered, turn_question
 from chatdev.errors import ChatDevError, ContextOverflow, JournalError, ModelCrashed, UnusableReply
-from chatdev.journal import ModelCalled, Place, Speaker, TextStreamed
+from chatdev.events import ModelCalled, Place, Speaker, TextStreamed
 from chatdev.llm.base import (
     IMAGE_TOKENS,
     MESSAGE_TOKENS,

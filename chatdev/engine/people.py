@@ -17,7 +17,7 @@ from chatdev.config.phases import SOLUTION_MARKER
 from chatdev.connection import HUMAN
 from chatdev.engine.context import ActivityResult, People, RunContext, ToolReturned, digest
 from chatdev.errors import ConfigError, JournalError
-from chatdev.journal import PersonAnswered, PersonAsked, Place
+from chatdev.events import PersonAnswered, PersonAsked, Place
 from chatdev.llm.base import Reply, Request
 from chatdev.safe_text import load_json
 

@@ -40,7 +40,7 @@ from chatdev.engine.stop import (
 )
 from chatdev.engine.turn import AgentTools, Turns, marker_of, read_reply, warm
 from chatdev.errors import PhaseFailed
-from chatdev.journal import Noted, PhaseFinished, PhaseStarted, Place, Speaker, UtteranceKind, Uttered
+from chatdev.events import Noted, PhaseFinished, PhaseStarted, Place, Speaker, UtteranceKind, Uttered
 from chatdev.llm.base import Constraint
 from chatdev.replies import Marked, Unreadable, holds_patch
 from chatdev.tools.base import Verdict

@@ -27,8 +27,8 @@ from chatdev.engine.model_calls import Agent, ModelCalls, Prompt
 from chatdev.engine.people import approve_call
 from chatdev.engine.stop import SAME_CALLS, LoopDetector
 from chatdev.errors import ContextOverflow, JournalError, MissingProgram, ToolCrashed, ToolError, UnsafePath
+from chatdev.events import Noted, Place, ToolCalled
 from chatdev.isolation.parent import read_beside
-from chatdev.journal import Noted, Place, ToolCalled
 from chatdev.llm.base import Constraint, Message, Reply, ToolCall, ToolSpec
 from chatdev.replies import Marked, read_marker, strip_thoughts
 from chatdev.replies.problem import unreadable

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from chatdev.connection import OPENAI, Endpoint
 from chatdev.errors import ConfigError, JournalError, ModelRejected, ModelUnavailable, UnusableReply
-from chatdev.journal import ModelCalled, from_dict
+from chatdev.events import ModelCalled, from_dict
 from chatdev.packages.imports import Supply
 from chatdev.runner.consent import Trusted, allow_strangers, open_models
 from chatdev.runner.recorded import RecordedRun

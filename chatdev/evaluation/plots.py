@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from chatdev.config.yaml_nodes import plain, read
 from chatdev.engine.budget import count_noun
 from chatdev.errors import MissingProgram
-from chatdev.journal import Place
+from chatdev.events import Place
 from chatdev.runner.recorded import find_journal, run_records
 
 if TYPE_CHECKING:

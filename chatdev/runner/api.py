@@ -23,7 +23,7 @@ from chatdev.config.yaml_nodes import dump
 from chatdev.department import installed_companies
 from chatdev.engine.budget import count_noun
 from chatdev.errors import ConfigError
-from chatdev.journal import Event
+from chatdev.events import Event
 from chatdev.paths import read_plain
 from chatdev.runner.consent import CompanyWord
 from chatdev.runner.execute import execute

@@ -32,7 +32,8 @@ from chatdev.errors import (
     RunChanged,
     WorkspaceError,
 )
-from chatdev.journal import Journal, Noted, RunResumed, RunStarted
+from chatdev.events import Noted, RunResumed, RunStarted
+from chatdev.journal import Journal
 from chatdev.runner.options import RunOptions
 from chatdev.runner.people import PeopleDesk
 from chatdev.runner.plan import RunPlan, plan_replay

@@ -13,7 +13,7 @@ from chatdev.config.schema import CompanyConfig, Input
 from chatdev.engine.budget import Budget
 from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ConfigError, WorkspaceError
-from chatdev.journal import Event, PersonAsked
+from chatdev.events import Event, PersonAsked
 from chatdev.llm.base import Image, Model, RateLimit
 from chatdev.paths import data_url, read_named
 from chatdev.runner.raster import read_picture

@@ -28,7 +28,7 @@ from chatdev.engine.budget import Clock
 from chatdev.engine.context import refuse_halted
 from chatdev.engine.people import LARGEST_ANSWER, PersonAnswer, read_answer
 from chatdev.errors import ChatDevError, ConfigError, ModelCrashed
-from chatdev.journal import Event, Noted, PersonAnswered, PersonAsked, from_dict
+from chatdev.events import Event, Noted, PersonAnswered, PersonAsked, from_dict
 from chatdev.paths import read_plain
 from chatdev.runner.options import AnswerFunction, Given
 from chatdev.runner.recorded import find_journal, run_records

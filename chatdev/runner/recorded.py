@@ -39,7 +39,8 @@ from chatdev.engine.context import (
     result_to_json,
 )
 from chatdev.errors import ConfigError, JournalError, UnsafePath
-from chatdev.journal import KINDS, Journal, Place, read_journal
+from chatdev.events import KINDS, Place
+from chatdev.journal import Journal, read_journal
 from chatdev.llm.base import Image
 from chatdev.mcp.servers import ServerTool
 from chatdev.packages.imports import POLICIES, strictest_policy

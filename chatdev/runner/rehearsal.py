@@ -22,7 +22,7 @@ from chatdev.config.templates import compile_expression
 from chatdev.connection import HUMAN, NamedProvider, Origin, Sourced
 from chatdev.engine.people import PersonAnswer
 from chatdev.errors import ExpressionError
-from chatdev.journal import Event, ModelCalled, Place
+from chatdev.events import Event, ModelCalled, Place
 from chatdev.llm.base import Model, Reply, Request, Usage, model_name, prompt_tokens
 from chatdev.llm.registry import DEFAULT_NAME, Models
 from chatdev.mcp.servers import ToolServers

@@ -18,11 +18,10 @@ from chatdev.config.phases import Limits
 from chatdev.config.schema import CompanyConfig
 from chatdev.engine.budget import Spending, count_noun, describe_spending, money
 from chatdev.errors import ChatDevError, ModelError, PhaseFailed, WorkspaceError
-from chatdev.journal import (
+from chatdev.events import (
     DeliveryRefused,
     DraftJudged,
     Event,
-    Journal,
     ModelCalled,
     Noted,
     PhaseFinished,
@@ -33,6 +32,7 @@ from chatdev.journal import (
     TextStreamed,
     ToolCalled,
 )
+from chatdev.journal import Journal
 from chatdev.runner.story import RunStory, RunUsage, describe_attempts, describe_ending, news_of
 from chatdev.runner.telemetry import LiveSpans
 from chatdev.safe_text import describe_value, escape_markdown, fields_of, sanitize, sanitize_values, scrub

@@ -29,7 +29,7 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_
 
 from chatdev.connection import LOCAL
 from chatdev.engine.context import ToolFailed, result_from_json
-from chatdev.journal import KINDS, Place
+from chatdev.events import KINDS, Place
 from chatdev.safe_text import encodable_text, scrub
 from chatdev.version import __version__
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from chatdev.engine.budget import count_noun
-from chatdev.journal import (
+from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.journal import Noted, ToolCalled, Uttered
+from chatdev.events import Noted, ToolCalled, Uttered
 from chatdev.runner.report import sanitize_event
 from chatdev.safe_text import sanitize
 from tests.engine.studio import CHECK, TALK, Studio

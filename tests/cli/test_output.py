@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from chatdev.cli.console import Console, Detail
 from chatdev.cli.outcome import OutputThread, lasting_output, output_is_recorded
-from chatdev.journal import Noted, StepSkipped, ToolCalled
+from chatdev.events import Noted, StepSkipped, ToolCalled
 from tests.support.processes import running_program
 from tests.support.shop import Shop
 

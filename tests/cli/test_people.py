@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 import chatdev
 from chatdev.cli.app import command_line
 from chatdev.cli.people import PersonAtTerminal
-from chatdev.journal import PersonAsked, read_journal
+from chatdev.events import PersonAsked
+from chatdev.journal import read_journal
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.chat_server import ChatServer

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.journal import RunFinished, from_dict, read_journal
+from chatdev.events import RunFinished, from_dict
+from chatdev.journal import read_journal
 from tests.engine.studio import CHANGE, WRITE, Studio, program
 from tests.support.shop import BETTER, FIRST, HELLO, KEY, SECOND, Shop
 

@@ -22,7 +22,7 @@ from wcwidth import wcswidth
 
 from chatdev.cli.console import Console, step_line
 from chatdev.cli.screen import LiveLine, format_cost, format_seconds, format_tokens, layout_text, width
-from chatdev.journal import (
+from chatdev.events import (
     DeliveryApplied,
     Event,
     ModelCalled,

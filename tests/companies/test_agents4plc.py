@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.journal import Event, ToolCalled
+from chatdev.events import Event, ToolCalled
 from chatdev.paths import bundled_folder, settings_file
 from tests.support.chat_server import ChatServer, Received
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chatdev import Company, Run
-from chatdev.journal import Event, PhaseFinished, StepSkipped
+from chatdev.events import Event, PhaseFinished, StepSkipped
 from tests.isolation.hostile import SWELLS, reader_of
 from tests.support.chat_server import ChatServer, Received, Scripted
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.journal import Event
+from chatdev.events import Event
 from chatdev.paths import bundled_folder
 from chatdev.runner.execute import RunExecution
 from chatdev.runner.options import RunOptions

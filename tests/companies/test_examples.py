@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import chatdev
-from chatdev.journal import Event, ToolCalled
+from chatdev.events import Event, ToolCalled
 from chatdev.paths import bundled_folder
 
 EXAMPLES = sorted((bundled_folder("company_config") / "chatdev" / "examples").glob("*.jsonl"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from chatdev import Company
-from chatdev.journal import Event, ModelCalled, PhaseFinished
+from chatdev.events import Event, ModelCalled, PhaseFinished
 from tests.support.local_model import require_local_model
 
 TASK = ('Write a command-line program that prints the numbers from 1 to a given number, one per line: '

@@ -12,7 +12,7 @@ from chatdev.config.load import companies, load_company
 from chatdev.config.phases import Surroundings, system_prompt
 from chatdev.config.preview import known_values
 from chatdev.config.profiles import Sizes
-from chatdev.journal import Speaker
+from chatdev.events import Speaker
 
 Voice = Literal["small", "any"]
 NAMES = [company.name for company in companies()]

@@ -13,7 +13,7 @@ from chatdev.config.phases import Solution, Surroundings, ToolDescription, form_
 from chatdev.config.profiles import Sizes
 from chatdev.config.schema import CompanyConfig
 from chatdev.errors import ConfigError
-from chatdev.journal import Speaker
+from chatdev.events import Speaker
 from tests.config.tiny import loaded, tiny
 
 FIND = ToolDescription("docs.find", "Finds <a> page.", {"type": "object", "properties": {"word": {"type": "string"}}})

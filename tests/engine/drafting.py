@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chatdev import Run
-from chatdev.journal import DraftJudged
+from chatdev.events import DraftJudged
 from tests.engine.studio import WRITE, Studio, program
 
 TURN = "write#1/round-1/assistant"

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from chatdev import Company, Run
-from chatdev.journal import Event, PhaseFinished, ToolCalled, Uttered
+from chatdev.events import Event, PhaseFinished, ToolCalled, Uttered
 from tests.support.chat_server import ChatServer, Received, Scripted
 
 FAST = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

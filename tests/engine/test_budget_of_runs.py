@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatdev.errors import BudgetExhausted
-from chatdev.journal import Noted
+from chatdev.events import Noted
 from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, talk
 from tests.support.chat_server import Scripted
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import chatdev
-from chatdev.journal import ModelCalled, TextStreamed
+from chatdev.events import ModelCalled, TextStreamed
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import Scripted
 

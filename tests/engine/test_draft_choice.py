@@ -16,7 +16,7 @@ from chatdev.engine.delivery import Assessment
 from chatdev.engine.drafts import Draft, Drafts, vary
 from chatdev.engine.model_calls import Agent, PhaseBudgetExhausted
 from chatdev.errors import BudgetExhausted, ModelUnavailable
-from chatdev.journal import DraftJudged, Place
+from chatdev.events import DraftJudged, Place
 from chatdev.llm.base import Sampling
 from chatdev.tools.base import Verdict
 from tests.support.virtual_time import run

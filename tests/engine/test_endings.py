@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chatdev.journal import ToolCalled
+from chatdev.events import ToolCalled
 from tests.engine.studio import CHANGE, CHECK, TALK, WRITE, Studio, program
 
 STUB = "def save():\n    pass"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import chatdev
-from chatdev.journal import DraftJudged
+from chatdev.events import DraftJudged
 from tests.engine.studio import CHANGE, TALK, WRITE, Studio, program
 
 STUB = program("def save():\n    pass")

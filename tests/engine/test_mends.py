@@ -9,7 +9,7 @@ import pytest
 
 from chatdev import Company, Run
 from chatdev.errors import ConfigError
-from chatdev.journal import DraftJudged
+from chatdev.events import DraftJudged
 from chatdev.tools.base import ToolContext, tool
 from tests.engine.drafting import ALONE, TURN, replies, stubs
 from tests.engine.studio import Studio, program

@@ -5,7 +5,7 @@ from typing import Any
 
 from chatdev.engine.context import State
 from chatdev.engine.drafts import BranchHistory, BranchRun, join_branches
-from chatdev.journal import Place
+from chatdev.events import Place
 from tests.engine.studio import CHECK, TALK, WRITE, Studio, program, solutions, talk
 from tests.support.chat_server import Scripted
 

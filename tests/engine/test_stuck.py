@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatdev.engine.stop import LoopDetector
-from chatdev.journal import Noted
+from chatdev.events import Noted
 from tests.engine.studio import CHANGE, ROLES, TALK, WRITE, Studio, action, program, with_tools
 from tests.support.chat_server import Scripted
 

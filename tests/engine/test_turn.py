@@ -3,7 +3,7 @@
 from base64 import b64decode
 from typing import Any
 
-from chatdev.journal import TextStreamed
+from chatdev.events import TextStreamed
 from tests.engine.studio import CHECK, OVERFLOW, TALK, WRITE, Studio, action, program, with_tools
 from tests.support.chat_server import Scripted
 

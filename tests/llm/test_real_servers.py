@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from chatdev import Company
-from chatdev.journal import Event, ModelCalled, TextStreamed
+from chatdev.events import Event, ModelCalled, TextStreamed
 from chatdev.llm.local.local_model import LocalServer
 from chatdev.llm.local.weights import installed_file
 from tests.support.local_model import require_local_model

@@ -6,7 +6,7 @@ from typing import Any
 
 import chatdev
 from chatdev import Run
-from chatdev.journal import Event, PersonAnswered, PersonAsked, PhaseFinished
+from chatdev.events import Event, PersonAnswered, PersonAsked, PhaseFinished
 from chatdev.runner.people import PersonAnswer
 from tests.engine.studio import CHANGE, WRITE, program
 

@@ -10,7 +10,7 @@ import pytest
 
 from chatdev import Company, Run
 from chatdev.errors import ConfigError
-from chatdev.journal import ToolCalled
+from chatdev.events import ToolCalled
 from chatdev.runner.people import PersonAnswer
 from tests.engine.studio import CHECK, Studio, program, talk
 from tests.runner.asked_people import ACCEPT, ALONE, REPLIES, REVIEW, WRITTEN, Person, play_again, said_the_same

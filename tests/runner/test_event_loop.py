@@ -12,7 +12,8 @@ import pytest
 
 import chatdev
 from chatdev import Company, ConfigError, Reply, Request, ScriptedModel
-from chatdev.journal import Event, read_journal
+from chatdev.events import Event
+from chatdev.journal import read_journal
 
 COMPANY = """
 company: slogans

@@ -13,7 +13,7 @@ import pytest
 
 from chatdev import Company, Run
 from chatdev.errors import ConfigError
-from chatdev.journal import Noted, ToolCalled
+from chatdev.events import Noted, ToolCalled
 from tests.engine.studio import WRITE, Studio, program
 from tests.support.chat_server import ChatServer
 from tests.support.wheels import PackageIndex, set_pip

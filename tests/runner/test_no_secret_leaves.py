@@ -14,7 +14,7 @@ import pytest
 
 from chatdev import Company, Reply, Request
 from chatdev.errors import ModelCrashed
-from chatdev.journal import Event
+from chatdev.events import Event
 from chatdev.sandbox.base import SandboxJob
 from chatdev.sandbox.bubblewrap import Bubblewrap
 from tests.support.chat_server import Received, Scripted

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatdev.errors import ToolCrashed, ToolError
-from chatdev.journal import Noted
+from chatdev.events import Noted
 from chatdev.safe_text import keep_secret
 from chatdev.sandbox.base import Execution
 from chatdev.tools.base import ToolContext, Verdict

@@ -19,7 +19,8 @@ import chatdev
 from chatdev import Run
 from chatdev.engine.people import read_answer
 from chatdev.errors import ConfigError
-from chatdev.journal import Noted, PersonAsked, read_journal
+from chatdev.events import Noted, PersonAsked
+from chatdev.journal import read_journal
 from chatdev.runner.people import PersonAnswer, answer, waiting
 from tests.engine.studio import CHECK, Studio, program, talk
 from tests.runner.asked_people import (

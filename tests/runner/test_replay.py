@@ -10,7 +10,8 @@ import pytest
 
 import chatdev
 from chatdev.errors import ConfigError, JournalError
-from chatdev.journal import Event, ModelCalled, RunStarted, ToolCalled, read_journal
+from chatdev.events import Event, ModelCalled, RunStarted, ToolCalled
+from chatdev.journal import read_journal
 from chatdev.paths import settings_file
 from tests.engine.studio import CHANGE, WRITE, Studio
 from tests.support.durable import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chatdev.engine.budget import money
-from chatdev.journal import (
+from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,

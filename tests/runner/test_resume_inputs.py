@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import chatdev
-from chatdev.journal import Event, RunFinished, RunResumed, RunStarted
+from chatdev.events import Event, RunFinished, RunResumed, RunStarted
 from chatdev.runner.api import resume_session
 from tests.engine.studio import CHANGE, Studio
 from tests.support.durable import OUTAGE, asked, resume, software, text, versions

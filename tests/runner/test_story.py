@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatdev.journal import (
+from chatdev.events import (
     DeliveryApplied,
     DeliveryRefused,
     DraftJudged,

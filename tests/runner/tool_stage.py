@@ -22,7 +22,8 @@ from chatdev.engine.context import (
 )
 from chatdev.engine.turn import ToolRequest, call_tool
 from chatdev.errors import ToolError
-from chatdev.journal import Event, Journal, Place, read_journal
+from chatdev.events import Event, Place
+from chatdev.journal import Journal, read_journal
 from chatdev.runner.toolbox import KnownTools, RunToolbox, make_tools
 from chatdev.sandbox.base import Execution, Sandbox, SandboxJob
 

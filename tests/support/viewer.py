@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from chatdev.journal import (
+from chatdev.events import (
     DeliveryApplied,
     Event,
-    Journal,
     ModelCalled,
     PhaseFinished,
     PhaseStarted,
@@ -25,6 +24,7 @@ from chatdev.journal import (
     RunStarted,
     Uttered,
 )
+from chatdev.journal import Journal
 from tests.support.copies import start_module
 
 BEGIN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from chatdev.journal import DeliveryApplied, Journal, Noted, PhaseStarted, RunFinished, RunStarted, ToolCalled, Uttered
+from chatdev.events import DeliveryApplied, Noted, PhaseStarted, RunFinished, RunStarted, ToolCalled, Uttered
+from chatdev.journal import Journal
 from tests.support.pages import open_at, violations
 from tests.support.viewer import Viewer, long_run, running_viewer, write_journal
 

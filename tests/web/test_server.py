@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from chatdev.journal import Journal, ModelCalled, RunFinished, RunStarted, Uttered
+from chatdev.events import ModelCalled, RunFinished, RunStarted, Uttered
+from chatdev.journal import Journal
 from chatdev.web.record import TEXT, RunRecord
 from chatdev.web.warehouse import Warehouse
 from tests.support.copies import run_module

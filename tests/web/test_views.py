@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from chatdev.batch.ledger import Job, Ledger
-from chatdev.journal import RunFinished, RunStarted
+from chatdev.events import RunFinished, RunStarted
 from chatdev.web.views import RunView, run_views
 from tests.support.pages import open_at, violations
 from tests.support.viewer import Viewer, running_viewer, write_journal

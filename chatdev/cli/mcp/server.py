@@ -25,8 +25,8 @@ from chatdev.config.schema import Input
 from chatdev.department import load, offers
 from chatdev.engine.budget import count_noun
 from chatdev.errors import ChatDevError, ConfigError, ToolError
+from chatdev.events import DeliveryApplied, Event, Noted, PhaseFinished, PhaseStarted, RunStarted, ToolCalled
 from chatdev.isolation.parent import read_beside
-from chatdev.journal import DeliveryApplied, Event, Noted, PhaseFinished, PhaseStarted, RunStarted, ToolCalled
 from chatdev.runner.api import Company
 from chatdev.runner.consent import place_inputs
 from chatdev.runner.options import InputValue, RunOptions

@@ -24,7 +24,7 @@ from chatdev.evaluation.measure import Bench, FinishedRun, Row, statistics
 from chatdev.evaluation.reporting.study_results import ColumnSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import Variant
-from chatdev.journal import Place
+from chatdev.events import Place
 from chatdev.paths import bundled_table, read_named
 from chatdev.replies import FilesDelivery, Unreadable, parse_solution, read_marker, tidy_body
 from chatdev.runner.recorded import RecordedRun, recorded_company

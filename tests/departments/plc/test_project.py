@@ -302,9 +302,11 @@ HALF = "PROGRAM Half\nVAR a : INT; END_VAR\na := (1"
 
 
 @pytest.mark.parametrize("half", [HALF, "(* never closed", "{IF defined (X)}\n", "TYPE T : STRUCT a : INT;",
-                                  "VAR_GLOBAL g : INT;", "FUNCTION F : INT\nVAR_INPUT x : STRING := 'open", "/* "])
+                                  "{attribute 'strict'\nPROGRAM Half", "VAR_GLOBAL g : INT;",
+                                  "FUNCTION F : INT\nVAR_INPUT x : STRING := 'open", "/* "])
 def test_half_a_file_spoils_no_other(tmp_path: Path, half: str) -> None:
-    fill(tmp_path, {"a_half.st": half, "double.st": DOUBLE, "main.st": MAIN})
+    fill(tmp_path, {"a_half.st": half, "double.st": f"{{warning 'to be done'}}\n{DOUBLE}",
+                    "main.st": f"(* a comment *)\n{MAIN}"})
     checks = check_project(read_project([tmp_path]))
     wrong = {file.name: one.errors for file, one in checks.items() if one.errors}
     assert [*wrong] == ["a_half.st"]

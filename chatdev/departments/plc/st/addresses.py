@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatdev.departments.plc.st.bit_layout import Layout, NoLayout, Window, carry, check_overlap
-from chatdev.departments.plc.st.core import Section, Type, Variable, initial_value
+from chatdev.departments.plc.st.core import Assign, Place, Section, Statement, Type, Unknown, Variable, initial_value
 from chatdev.departments.plc.st.diagnostics import Findings
 from chatdev.departments.plc.st.elaborate_place import opaque_type
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type
+from chatdev.departments.plc.st.instances import is_lost
 from chatdev.departments.plc.st.references import find_addresses
-from chatdev.departments.plc.st.scope import World
+from chatdev.departments.plc.st.scope import Scope, World
 from chatdev.departments.plc.st.syntax import Address, Declaration, Name, SourceFile, TypeName, Unit
 
 _ADDRESS = re.compile(r"%([IQM])([XBWDL]?)(\d+(?:\.\d+)*)")
@@ -275,3 +276,27 @@ def _warn_of_sizes(declarations: Iterable[Declaration], findings: Findings) -> N
         if met is not None:
             findings.report("sizes-apart", one.names[0].span, name=one.names[0].text, other=met.names[0].text)
             return
+
+
+def as_inputs(declarations: Sequence[Declaration]) -> list[Declaration]:
+    """Declarations of the entry or of global variables: what lies at an input's address has any value in each scan."""
+    return [replace(one, section="input") if _is_input(one) else one for one in declarations]
+
+
+def forget_inputs(unit: Unit, scope: Scope) -> list[Statement]:
+    """The inputs of the controller that a block or a program which is not the entry reads: nothing is known of them."""
+    if unit.kind not in ("block", "program") or scope.world.is_run(unit.name.key):
+        return []
+    found: list[Statement] = []
+    for one in unit.declarations:
+        for name in one.names if _is_input(one) else ():
+            variable = scope.variables.get(name.key)
+            if variable is not None and not is_lost(variable.type):
+                scope.report("gap-located", name.span, name=name.text, address=one.address)
+                unknown = Unknown("inputs of the controller", variable.type, name.span)
+                found.append(Assign(Place(name.key, (), variable.type), unknown, name.span))
+    return found
+
+
+def _is_input(one: Declaration) -> bool:
+    return one.section == "local" and one.address.startswith("%I")

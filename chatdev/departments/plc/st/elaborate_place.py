@@ -265,7 +265,7 @@ def _find_variable(variable: Variable, node: Name, scope: Scope) -> Place | Cons
 
 def _find_other(node: Name, scope: Scope) -> Place | Constant | Unknown:
     """What a name means that is no variable's: a value of an enumeration, ENO, a text of CODESYS, NULL."""
-    values = scope.world.values.get(node.key, [])
+    values = scope.find_values(node.key)
     if len(values) > 1:
         raise scope.reject("ambiguous-value", node.span, name=node.text,
                            types=", ".join(f"{type_.name}#{node.text}" for type_, _ in values))

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from chatdev.departments.plc.st.addresses import find_shared, locate
-from chatdev.departments.plc.st.call_order import names_of_others
 from chatdev.departments.plc.st.construction import add_construction
 from chatdev.departments.plc.st.core import IEC, Dialect, Program, Record, Routine, Span, Variable
 from chatdev.departments.plc.st.diagnostics import Findings, find_nearest
@@ -17,7 +16,7 @@ from chatdev.departments.plc.st.restarts import add_restarts
 from chatdev.departments.plc.st.run_clocks import run_clocks
 from chatdev.departments.plc.st.scope import TimedProgram, World
 from chatdev.departments.plc.st.shared_memory import share_memory
-from chatdev.departments.plc.st.syntax import SourceFile
+from chatdev.departments.plc.st.syntax import SourceFile, names_of_others
 from chatdev.departments.plc.st.tasks import find_together, read_tasks, run_beside, takes_addresses
 
 

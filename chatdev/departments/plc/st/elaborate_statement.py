@@ -36,7 +36,16 @@ from chatdev.departments.plc.st.elaborate_place import elaborate_place, elaborat
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, describe_type, fit_constant, is_opaque, range_of
 from chatdev.departments.plc.st.instances import is_lost
 from chatdev.departments.plc.st.references import find_addressed, is_nothing
-from chatdev.departments.plc.st.scope import ANYTHING, BASE, MOST_LOOPS, OPEN_DIALECTS, Reject, Scope, UnknownValue
+from chatdev.departments.plc.st.scope import (
+    ANYTHING,
+    BASE,
+    MOST_LOOPS,
+    OPEN_DIALECTS,
+    Reject,
+    Scope,
+    Signature,
+    UnknownValue,
+)
 from chatdev.departments.plc.st.syntax import (
     Alone,
     Assignment,
@@ -52,6 +61,7 @@ from chatdev.departments.plc.st.syntax import (
     Name,
     Node,
     Step,
+    Unit,
     While,
 )
 
@@ -472,3 +482,14 @@ def check_jumps(jumps: Sequence[Foreign], scope: Scope) -> None:
     for one in jumps:
         if one.jumps_to and one.jumps_to not in labels:
             scope.report("no-label", one.span, name=one.jumps_to, near=find_nearest(one.jumps_to, list(labels)))
+
+
+def lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
+    """What a body that is not there may do: give any value to its own variables and to global ones."""
+    why = f"the body of {unit.name.text}, which is not there"
+    scope.report("gap-body", unit.name.span, name=unit.name.text)
+    own = [one for one in signature.variables if one.section not in ("constant", "input")]
+    shared = [one for one in scope.world.globals.values() if one.section != "constant"]
+    scope.used_globals.update(one.name for one in shared)
+    return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
+                 for one in (*own, *shared) if not is_lost(one.type))

@@ -250,6 +250,8 @@ class Types:
             raise scope.reject("wide-enumeration", node.span, low=low, high=high, most=MOST_NUMBERS)
         names = tuple(numbers.get(number, "") for number in range(low, high + 1))
         enumeration = Scalar(name or "enumeration", "enum", base.bits, base.signed, names, low, high)
+        if name.lower() not in self._declared:
+            self._world.unnamed.add(enumeration)
         for number, text in numbers.items():
             self._world.values.setdefault(text.lower(), []).append((enumeration, number))
         return enumeration

@@ -8,11 +8,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Literal
 
+from chatdev.departments.plc.st.addresses import as_inputs, forget_inputs
 from chatdev.departments.plc.st.bit_layout import NoLayout
-from chatdev.departments.plc.st.call_order import names_of_others, sort_by_calls
 from chatdev.departments.plc.st.core import (
     Array,
-    Assign,
     Forget,
     Invoke,
     Place,
@@ -23,7 +22,6 @@ from chatdev.departments.plc.st.core import (
     Span,
     Statement,
     Type,
-    Unknown,
     Value,
     Variable,
     initial_value,
@@ -32,11 +30,10 @@ from chatdev.departments.plc.st.core import (
 from chatdev.departments.plc.st.elaborate_dispatch import open_input
 from chatdev.departments.plc.st.elaborate_heritage import Heritage
 from chatdev.departments.plc.st.elaborate_place import opaque_type
-from chatdev.departments.plc.st.elaborate_statement import check_jumps, elaborate_statements, find_jumps
+from chatdev.departments.plc.st.elaborate_statement import check_jumps, elaborate_statements, find_jumps, lose_all
 from chatdev.departments.plc.st.elaborate_type import Types, begin_with, bound_widely
 from chatdev.departments.plc.st.functions import BOOL, SCALARS, is_opaque
-from chatdev.departments.plc.st.instances import DISPATCH, ID, find_taken, identity, is_lost, number_instances
-from chatdev.departments.plc.st.located import as_inputs, forget_inputs
+from chatdev.departments.plc.st.instances import DISPATCH, ID, find_taken, identity, number_instances
 from chatdev.departments.plc.st.parse_unit import WITHOUT_RESULT
 from chatdev.departments.plc.st.references import Referent, find_bound, find_names, find_referents
 from chatdev.departments.plc.st.scope import (
@@ -52,7 +49,16 @@ from chatdev.departments.plc.st.scope import (
     make_variables,
 )
 from chatdev.departments.plc.st.shared_memory import add_view
-from chatdev.departments.plc.st.syntax import Declaration, Name, PointerTo, SourceFile, TypeNode, Unit
+from chatdev.departments.plc.st.syntax import (
+    Declaration,
+    Name,
+    PointerTo,
+    SourceFile,
+    TypeNode,
+    Unit,
+    names_of_others,
+    sort_by_calls,
+)
 
 MOST_BLOCKS = 50
 """So many function blocks may contain each other in a row."""
@@ -226,7 +232,7 @@ class Units:
             scope.report("gap-dispatch", unit.name.span)
             return (Forget(DISPATCH, unit.span),)
         if not body.owner and unit.name.key in {one.lower() for one in self._world.dialect.stubs}:
-            return _lose_all(unit, signature, scope)
+            return lose_all(unit, signature, scope)
         if jumps := list(find_jumps(unit.body)):
             check_jumps(jumps, scope)
             return (Forget(jumps[0].what, jumps[0].span),)
@@ -586,14 +592,3 @@ _NEW_TYPES = frozenset(("ltime", "ldate", "ltod", "ldt", "char", "wchar"))
 _OTHER_NAMES = {"ton_time": "ton", "tof_time": "tof", "tp_time": "tp", "ctu_int": "ctu", "ctd_int": "ctd",
                 "ctud_int": "ctud"}
 """Of standard blocks, as TIA Portal has them."""
-
-
-def _lose_all(unit: Unit, signature: Signature, scope: Scope) -> tuple[Statement, ...]:
-    """What a body that is not there may do: give any value to its own variables and to global ones."""
-    why = f"the body of {unit.name.text}, which is not there"
-    scope.report("gap-body", unit.name.span, name=unit.name.text)
-    own = [one for one in signature.variables if one.section not in ("constant", "input")]
-    shared = [one for one in scope.world.globals.values() if one.section != "constant"]
-    scope.used_globals.update(one.name for one in shared)
-    return tuple(Assign(Place(one.name, (), one.type), Unknown(why, one.type, unit.span), unit.span)
-                 for one in (*own, *shared) if not is_lost(one.type))

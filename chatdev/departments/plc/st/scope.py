@@ -105,6 +105,8 @@ class World:
     dialect: Dialect = IEC
     types: dict[str, tuple[Type, Value]] = field(default_factory=dict)
     values: dict[str, list[tuple[Scalar, int]]] = field(default_factory=dict)
+    unnamed: set[Scalar] = field(default_factory=set)
+    """The enumerations that are written where a variable is declared: `state : (Idle, Busy)`."""
     """The values of all enumerations, by name."""
     signatures: dict[str, Signature] = field(default_factory=dict)
     routines: dict[str, Routine] = field(default_factory=dict)
@@ -296,6 +298,15 @@ class Scope:
         self.report(code, span, **facts)
         return Reject()
 
+    def find_values(self, name: str) -> list[tuple[Scalar, int]]:
+        """The enumerations that have a value of this name, with its number. Those that are written at the variables of
+        the routine and its block come before all others."""
+        found = list(dict.fromkeys(self.world.values.get(name, [])))
+        if len(found) < 2:
+            return found
+        own = {_element(one.type) for one in (*self.variables.values(), *self.owned.values())} & self.world.unnamed
+        return [one for one in found if one[0] in own] or found
+
     def find(self, name: str) -> Variable | None:
         """The variable of this name: the routine's own, else a global one."""
         own = self.variables.get(name) or self.used_members.get(name)
@@ -363,6 +374,10 @@ def constant_of(variable: Variable, span: Span) -> Constant | None:
     if variable.section == "constant" and isinstance(variable.type, Scalar):
         return Constant(variable.initial, variable.type, span)
     return None
+
+
+def _element(type_: Type) -> Type:
+    return _element(type_.element) if isinstance(type_, Array) else type_
 
 
 def make_variables(names: Iterable[Name], type_: Type, initial: Value, section: Section, declaration: Declaration,

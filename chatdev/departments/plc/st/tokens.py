@@ -136,12 +136,14 @@ def _pass_over(source: str, start: int, opener: str, span: Span, tokens: list[To
     text = source[start:end]
     if not text:
         _cut("open-comment", span, pragmas.findings, opener=opener, closer=_BRACKETS[opener][0])
-    elif text[0] != "{":
+        return -1
+    if text[0] != "{":
         if opener not in _BRACKETS and pragmas.counts:
             _report_wrong(text, span.line, span.column, pragmas.findings)
     elif not pragmas.read(text, span, bool(tokens) and tokens[-1].key in _BEFORE_BLOCKS):
         _cut("braces", span, pragmas.findings)
-    return -1 if pragmas.findings.cut else end
+        return -1
+    return end
 
 
 def _find_end(source: str, start: int, opener: str) -> int:

@@ -32,7 +32,7 @@ from chatdev.evaluation.reporting.study_results import MeanEstimate, estimate
 from chatdev.evaluation.study import DataSet
 from chatdev.evaluation.tasks import Task
 from chatdev.evaluation.variants import MODEL_SIGN, Variant
-from chatdev.journal import Place
+from chatdev.events import Place
 from chatdev.paths import read_named
 from chatdev.runner.recorded import RecordedRun
 from chatdev.safe_text import load_json, sanitize

@@ -29,7 +29,7 @@ from chatdev.evaluation.trial import (
     load_hidden_test,
     run_hidden_test,
 )
-from chatdev.journal import Place
+from chatdev.events import Place
 from chatdev.paths import bundled_folder
 from chatdev.replies import Unreadable, parse_files, read_marker
 from chatdev.runner.recorded import RecordedRun

@@ -114,3 +114,16 @@ def test_what_is_left_of_a_division_by_zero_may_be_zero(body: str, expected: int
 def test_a_name_that_is_defined_is_a_name() -> None:
     with pytest.raises(ValueError, match="'A=1' is no name"):
         Dialect(defines=("SIM", "A=1"))
+
+
+def test_values_written_at_a_variable_are_those_of_its_block_first() -> None:
+    named = "TYPE One : (Idle, Busy); END_TYPE\nTYPE Two : (Busy, Idle); END_TYPE\n"
+    block = "FUNCTION_BLOCK {0}\nVAR_OUTPUT n : INT; END_VAR\nVAR s : {1}; END_VAR\n{2}n := 1;\nEND_FUNCTION_BLOCK\n"
+    member = "METHOD M : BOOL\nM := s = Busy;\nEND_METHOD\n"
+    inline = block.format("A", "(Idle, Busy)", f"{member}IF s = Idle THEN s := Busy; END_IF\n")
+    other = block.format("B", "ARRAY[0..1] OF (Busy, Idle)", "IF s[1] = Busy THEN s[0] := Idle; END_IF\n")
+    assert [one.code for one in read_program(named + inline + other, "A").diagnostics] == []
+    machine = Machine(read_program(inline + other, "B").program or pytest.fail("it is refused"))
+    assert machine.scan({})["s"] == [1, 0]
+    unclear = named + block.format("C", "One", "IF s = Idle THEN s := Busy; END_IF\n")
+    assert {one.code for one in read_program(unclear, "C").diagnostics} == {"ambiguous-value"}
