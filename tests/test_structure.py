@@ -37,7 +37,6 @@ OLDER_THAN_THE_RULE = {  # subjects that cannot be changed any more
     "chatdev: the manual comes with the program where a structure was agreed on",
     "software: whole numbers in checks; what another source takes in starts nothing",
     "plc: random runs refute what the solver leaves open; a study of public loops",
-    "verilog: a module is compiled with the parameters that the bench gives it",
 }
 TEST_NAME = 70  # characters, at which a name is too long
 MANY_FILES = 5  # above which a folder needs a README
