@@ -107,6 +107,7 @@ class Types:
             return found, initial_value(found)
         if isinstance(node, EnumOf):
             enumeration = self._resolve_values(node, scope, name)
+            self._world.unnamed |= {enumeration} if name.lower() not in self._declared else set()
             return enumeration, initial_value(enumeration)
         record = self._resolve_struct(node, scope, name)
         return _unite_parts(record, node, scope) if node.is_union else (record, initial_value(record))
@@ -250,8 +251,6 @@ class Types:
             raise scope.reject("wide-enumeration", node.span, low=low, high=high, most=MOST_NUMBERS)
         names = tuple(numbers.get(number, "") for number in range(low, high + 1))
         enumeration = Scalar(name or "enumeration", "enum", base.bits, base.signed, names, low, high)
-        if name.lower() not in self._declared:
-            self._world.unnamed.add(enumeration)
         for number, text in numbers.items():
             self._world.values.setdefault(text.lower(), []).append((enumeration, number))
         return enumeration

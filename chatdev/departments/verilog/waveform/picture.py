@@ -32,6 +32,7 @@ from chatdev.departments.verilog.waveform.vcd import WaveformError
 from chatdev.departments.verilog.waveform.waves import Row, Waves
 
 WIDTH, LEFT, RIGHT = 1000, 176, 16  # pixels: of the picture, and beside the lanes
+_ROLES = 70  # pixels more beside them, where `reference` and `answer` stand behind names
 TOP, LANE, GAP, BOTTOM = 46, 26, 10, 44
 _CLOCK = re.compile(r"cl(oc)?k", re.IGNORECASE)
 _LABEL = 20  # characters
@@ -88,11 +89,12 @@ def draw_diagram(waves: Waves, signals: Sequence[str], mismatch_times: Iterable[
         raise WaveformError(f"a diagram of {len(signals)} signals from {start} to {end} shows nothing; "
                             "name signals, and a start of at least 0 that is before the end")
     unit, names = _fitting_unit(waves, unit, end - start), pair_columns(signals)
-    found, scale = read_spans(waves, names, start, end), Scale(start, end, LEFT, WIDTH - RIGHT)
+    left = LEFT + (_ROLES if find_pairs(names) else 0)
+    found, scale = read_spans(waves, names, start, end), Scale(start, end, left, WIDTH - RIGHT)
     rows, bands = _place_lanes(names, found, scale, unit)
     marks = _drop_close_marks((scale.x(time), time) for time in sorted(mismatch_times) if start <= time <= end)
     return _template().render(
-        width=WIDTH, left=LEFT, top=TOP, lane=LANE, height=rows[-1].y + LANE + BOTTOM,
+        width=WIDTH, left=left, top=TOP, lane=LANE, height=rows[-1].y + LANE + BOTTOM,
         bottom=rows[-1].y + LANE, rows=rows, bands=bands, unit=unit, start=start, end=end, marks=marks,
         differing=any(band.shades for band in bands), **_kinds_of_bits(rows),
         ticks=[(scale.x(time), unit.text(time)) for time in _ticks(start, end, unit.size)],
@@ -123,7 +125,7 @@ def _place_lanes(names: Sequence[str], found: dict[str, list[Span]], scale: Scal
         rows.append(PlacedLane(y, role, _shorten_name(labels[name], _LABEL), name, lane))
         if name in references:
             shades = differing_spans(found[name], found[references[name].answer])
-            label = _shorten_name(labels[name].removesuffix(REFERENCE), _LABEL // 2)
+            label = _shorten_name(labels[name].removesuffix(REFERENCE), _LABEL)
             bands.append(Band(y - 4, 2 * LANE + 10, label, [(scale.x(a), scale.x(b) - scale.x(a)) for a, b in shades]))
         y += LANE + GAP
     return rows, bands
