@@ -47,17 +47,19 @@ def read_container(data: bytes, name: str) -> Container:
 def _take_tests(text: str, found: Container) -> str:
     """A text without its TEST blocks, line for line."""
     def take(block: re.Match[str]) -> str:
-        if block["test"] is None:
+        name = block["test"] if block["name"] is None else block["name"]
+        if name is None:
             return block[0]
         line, at = text.count("\n", 0, block.start("body")) + 1, block.start("body")
-        found.tests.append((block["test"], Piece(block["body"], line, at - text.rfind("\n", 0, at))))
+        found.tests.append((name, Piece(block["body"], line, at - text.rfind("\n", 0, at))))
         return "\n" * block[0].count("\n")
 
     return _TEST.sub(take, text) if "END_TEST" in text.upper() else text
 
 
 _TEST = re.compile(r"\(\*.*?\*\)|//[^\n]*"
-                   r"|^[ \t]*TEST[ \t]+'(?P<test>(?:\$.|[^'$\n])*)'(?P<body>.*?)\bEND_TEST\b[ \t]*;?",
+                   r"|^[ \t]*TEST[ \t]+(?:'(?P<test>(?:\$.|[^'$\n])*)'|(?P<name>\w+)[ \t]*$)"
+                   r"(?P<body>.*?)\bEND_TEST\b[ \t]*;?",
                    re.IGNORECASE | re.DOTALL | re.MULTILINE)
 
 

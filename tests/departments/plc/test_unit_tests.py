@@ -71,7 +71,7 @@ def test_a_fault_fails_the_test_at_its_line(latch: Path, right: str, wrong: str,
     ("lamp(Set := TRUE);", "latch.st:14:1: error: unknown function 'lamp'"),
     ("IF TRUE THEN WAIT(T#1s); END_IF;", "latch.st:14:"), ("WAIT(T#1s);" * 1001, "a test has at most 1000 scans")])
 def test_a_test_that_cannot_be_run_is_an_error(tmp_path: Path, body: str, message: str) -> None:
-    (tmp_path / "latch.st").write_text(f"{LATCH}\nTEST 'it'\n{body}\nEND_TEST\n", encoding="utf-8")
+    (tmp_path / "latch.st").write_text(f"{LATCH}\nTEST it\n{body}\nEND_TEST\n", encoding="utf-8")
     done = plc("test", tmp_path / "latch.st")
     assert (done.exit_code, message in done.output) == (2, True), done.output
     checked = plc("check", tmp_path / "latch.st")
